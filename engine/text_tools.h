@@ -19,9 +19,10 @@ namespace engine {
 struct Request;
 
 struct TokenizeOptions {
-    bool bos = true;       // as the model asks for it; false: none
-    bool specials = true;  // special tokens in the text become their ids
-    bool goes_on = false;  // from a text before it: no space is put before its first word
+    bool bos = true;            // as the model asks for it; false: none
+    bool specials = true;       // special tokens in the text become their ids
+    bool goes_on = false;       // from a text before it: no space is put before its first word
+    std::stop_token stop = {};  // Error::Code::Cancelled
 };
 
 struct TokenizedText {

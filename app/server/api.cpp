@@ -64,6 +64,8 @@ struct Api::Routes {
         {"POST", "/responses/input_tokens", &openai_responses, input_tokens, Route::Of::File},
         {"GET", "/v1/responses/*", &openai_responses, kept_response},
         {"DELETE", "/v1/responses/*", &openai_responses, forget_response},
+        {"GET", "/responses/*", &openai_responses, kept_response},
+        {"DELETE", "/responses/*", &openai_responses, forget_response},
         {"POST", "/v1/messages", &anthropic},
         {"POST", "/v1/messages/count_tokens", &anthropic, input_tokens, Route::Of::File},
         {"POST", "/api/chat", &ollama_chat, ollama_move_model, Route::Of::File, kJsonType, only_moves_model},
@@ -243,8 +245,7 @@ Replied Api::answer_at(const Route& route, const HttpRequest& request, HttpReply
         return refuse(asked.error());
     asked->ask.file = *file;
     if (const auto done = ready(*file, asked->ask, client_is_gone); !done)
-        return done.error().code == engine::Error::Code::Cancelled ? Replied{kClientGone}
-                                                                   : refuse(refusal_of(done.error()));
+        return reply.client_is_gone() ? Replied{kClientGone} : refuse(refusal_of(done.error()));
     Replied replied = reply_with_turn(desk_, dialect, std::move(*asked), headers, reply);
     replied.model = file->name;
     return replied;
@@ -252,7 +253,7 @@ Replied Api::answer_at(const Route& route, const HttpRequest& request, HttpReply
 
 /// Completes a request with the model's tokenizer and template: turns texts into tokens, adds rules for tools, fits the
 /// messages to the template. Runs on the connection's thread, so that no other request waits for it. Cancelled: the
-/// client has left.
+/// client has left, or the server stops.
 engine::Status Api::ready(const ModelFile& file, Ask& ask, const std::function<bool()>& client_is_gone)
 {
     const bool fills = has_gaps(ask);
@@ -273,11 +274,11 @@ engine::Status Api::ready(const ModelFile& file, Ask& ask, const std::function<b
     }
     if (engine::Status done = make_tokens_of_mixed(ask, *served->text); !done)
         return done;
-    if (engine::Status done = make_tokens_of_gaps(ask, *served->text, served->info.context_in_use); !done)
+    const ClientWatch watch(client_is_gone);
+    if (engine::Status done = make_tokens_of_gaps(ask, *served->text, served->info.context_in_use, watch.stop()); !done)
         return done;
     if (engine::Status done = add_call_rules(ask, served->text->chat_template()); !done)
         return done;
-    const ClientWatch watch(client_is_gone);
     fit_to_template(ask.turn, *served->text, watch.stop());
     if (watch.stop().stop_requested())
         return engine::fail(engine::Error::Code::Cancelled, "the client has left");

@@ -35,33 +35,30 @@ std::size_t room_of_prompt(const engine::Request& turn, int context_tokens)
 class GapLayout
 {
 public:
-    GapLayout(ModelText& text, const engine::FillMarks& marks)
+    GapLayout(ModelText& text, const engine::FillMarks& marks, std::stop_token stop)
         : text_(text)
         , marks_(marks)
+        , stop_(std::move(stop))
     {
     }
 
     engine::Result<Ids> lay_out(const Gap& gap, std::size_t room);
 
 private:
-    struct Files {
-        std::vector<Ids> all;      // each with its name
-        Ids begin = {}, end = {};  // what stands before and behind all of them
-    };
-
     enum class Start { OfText, GoesOn };
     engine::Result<Ids> tokens(const std::string& text, Start start) const;
     engine::Result<Ids> marked(int mark, const std::string& text) const;
-    engine::Result<Files> files(const Gap& gap) const;
-    static Ids last_that_fit(const Files& files, std::size_t room);
+    engine::Result<Ids> with_name(const Gap::File& file) const;
+    engine::Result<Ids> last_that_fit(const std::vector<Gap::File>& files, std::size_t room) const;
 
     ModelText& text_;
     const engine::FillMarks marks_;
+    const std::stop_token stop_;
 };
 
 engine::Result<Ids> GapLayout::tokens(const std::string& text, Start start) const
 {
-    return text_.tokenize(text, {.bos = false, .specials = false, .goes_on = start == Start::GoesOn});
+    return text_.tokenize(text, {.bos = false, .specials = false, .goes_on = start == Start::GoesOn, .stop = stop_});
 }
 
 /// Returns a text behind a mark; nothing where there is no such mark.
@@ -75,54 +72,52 @@ engine::Result<Ids> GapLayout::marked(int mark, const std::string& text) const
     return ids;
 }
 
-/// Returns the other files, which a line tells apart where the model has no mark for them.
-engine::Result<GapLayout::Files> GapLayout::files(const Gap& gap) const
+/// Returns another file, which a line tells apart where the model has no mark for files.
+engine::Result<Ids> GapLayout::with_name(const Gap::File& file) const
 {
-    Files files;
-    for (const Gap::File& file : gap.others) {
-        const std::string name = file.name.empty() ? "file" : file.name;
-        const std::string text = file.text + (file.text.ends_with('\n') ? "" : "\n");
-        auto ids = marks_.file >= 0 ? marked(marks_.file, name + '\n' + text)
-                                    : tokens("--- " + name + " ---\n" + text + '\n', Start::GoesOn);
-        if (!ids)
-            return tl::unexpected(ids.error());
-        files.all.push_back(std::move(*ids));
-    }
-    if (files.all.empty() || marks_.file < 0)
-        return files;
-    auto begin = marked(marks_.repository, kProject), end = marked(marks_.file, kThisFile);
-    if (!begin || !end)
-        return tl::unexpected(!begin ? begin.error() : end.error());
-    files.begin = std::move(*begin);
-    files.end = std::move(*end);
-    return files;
+    const std::string name = file.name.empty() ? "file" : file.name;
+    const std::string text = file.text + (file.text.ends_with('\n') ? "" : "\n");
+    return marks_.file >= 0 ? marked(marks_.file, name + '\n' + text)
+                            : tokens("--- " + name + " ---\n" + text + '\n', Start::GoesOn);
 }
 
-/// Programs name a file behind those that were looked at before it.
-Ids GapLayout::last_that_fit(const Files& files, std::size_t room)
+/// Returns the last files that fit, with what stands before and behind all of them: programs name a file behind those
+/// that were looked at before it. However many there are, none becomes tokens before the first that does not fit.
+engine::Result<Ids> GapLayout::last_that_fit(const std::vector<Gap::File>& files, std::size_t room) const
 {
-    std::size_t taken = files.begin.size() + files.end.size(), first = files.all.size();
-    while (first > 0 && taken + files.all[first - 1].size() <= room)
-        taken += files.all[--first].size();
-    if (first == files.all.size())
-        return {};
-    Ids ids = files.begin;
-    for (; first < files.all.size(); ++first)
-        append(ids, files.all[first]);
-    append(ids, files.end);
-    return ids;
+    if (files.empty())
+        return Ids();
+    const bool has_mark = marks_.file >= 0;
+    auto all = has_mark ? marked(marks_.repository, kProject) : Ids();
+    const auto end = has_mark ? marked(marks_.file, kThisFile) : Ids();
+    if (!all || !end)
+        return tl::unexpected(!all ? all.error() : end.error());
+    std::size_t taken = all->size() + end->size();
+    std::vector<Ids> kept;  // the last one first
+    for (auto file = files.rbegin(); file != files.rend(); ++file) {
+        auto ids = with_name(*file);
+        if (!ids)
+            return ids;
+        taken += ids->size();
+        if (taken > room)
+            break;
+        kept.push_back(std::move(*ids));
+    }
+    if (kept.empty())
+        return Ids();
+    for (auto ids = kept.rbegin(); ids != kept.rend(); ++ids)
+        append(*all, *ids);
+    append(*all, *end);
+    return all;
 }
 
 engine::Result<Ids> GapLayout::lay_out(const Gap& gap, std::size_t room)
 {
     auto ids = text_.tokenize({}, {.bos = true, .specials = false});
     auto before = tokens(gap.before, Start::OfText), after = tokens(gap.after, Start::GoesOn);
-    const auto files = this->files(gap);
     for (const auto* made : {&ids, &before, &after})
         if (!*made)
             return tl::unexpected(made->error());
-    if (!files)
-        return tl::unexpected(files.error());
     constexpr std::size_t kMarks = 3;
     std::size_t left = room - std::min(room, ids->size() + kMarks);
     if (before->size() + after->size() > left) {
@@ -132,17 +127,19 @@ engine::Result<Ids> GapLayout::lay_out(const Gap& gap, std::size_t room)
         after->resize(left - taken);
     }
     left -= before->size() + after->size();
-    const Ids others = last_that_fit(*files, left);
+    const auto others = last_that_fit(gap.others, left);
+    if (!others)
+        return others;
 
     before->insert(before->begin(), marks_.prefix);
     after->insert(after->begin(), marks_.suffix);
     if (marks_.middle < 0) {  // the files are of the text that is gone on with
         append(*ids, *after);
-        before->insert(before->begin() + 1, others.begin(), others.end());
+        before->insert(before->begin() + 1, others->begin(), others->end());
         append(*ids, *before);
         return ids;
     }
-    append(*ids, others);
+    append(*ids, *others);
     append(*ids, *before);
     append(*ids, *after);
     ids->push_back(marks_.middle);
@@ -156,7 +153,7 @@ bool has_gaps(const Ask& ask)
     return std::ranges::any_of(ask.prompts, [](const RawPrompt& prompt) { return prompt.gap.has_value(); });
 }
 
-engine::Status make_tokens_of_gaps(Ask& ask, ModelText& text, int context_tokens)
+engine::Status make_tokens_of_gaps(Ask& ask, ModelText& text, int context_tokens, std::stop_token stop)
 {
     if (!has_gaps(ask))
         return {};
@@ -164,7 +161,7 @@ engine::Status make_tokens_of_gaps(Ask& ask, ModelText& text, int context_tokens
     if (!marks.are_there())
         return engine::fail(engine::Error::Code::Unsupported,
                             "this model fills no gaps in a text (fill-in-the-middle): its file has no tokens for that");
-    GapLayout layout(text, marks);
+    GapLayout layout(text, marks, std::move(stop));
     for (RawPrompt& prompt : ask.prompts) {
         if (!prompt.gap)
             continue;

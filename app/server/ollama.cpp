@@ -258,13 +258,11 @@ tl::expected<Asked, Refusal> OllamaGenerate::read(const Json& body, const Served
     const bool raw = fields.flag("raw").value_or(false);
     if (prompt.empty() && suffix.empty())
         fields.refuse("prompt", "must be a text that is not empty");
-    if (raw && !suffix.empty())
-        fields.refuse("suffix", "is not supported together with 'raw'", Refusal::Kind::NotSupported);
-    if (raw) {
-        ask.turn.raw_prompt = prompt;
-    } else if (!suffix.empty()) {
+    if (!suffix.empty()) {  // no template is used for it, so 'raw', which Void sends along, changes nothing
         ask.prompts = {RawPrompt{.gap = Gap{.before = prompt, .after = suffix}}};
         ask.thoughts_in_text = true;
+    } else if (raw) {
+        ask.turn.raw_prompt = prompt;
     } else {
         if (auto system = fields.text("system"); system && !system->empty())
             ask.turn.messages.push_back({"system", std::move(*system), {}});

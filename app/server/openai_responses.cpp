@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <map>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -205,10 +206,11 @@ KeptResponses& kept_by(const PlainRequest& request)
     return static_cast<const OpenAiResponses&>(*request.dialect).kept();
 }
 
-/// Returns the id at the end of the path.
+/// Returns what the path names: an id, or one with more behind it, such as "/input_items", which is no response's.
 std::string response_id(const PlainRequest& request)
 {
-    return request.path.substr(request.path.rfind('/') + 1);
+    constexpr std::string_view kBefore = "/responses/";
+    return request.path.substr(request.path.find(kBefore) + kBefore.size());
 }
 
 PlainAnswer not_kept(const std::string& id)

@@ -20,7 +20,7 @@ private:
     const std::shared_ptr<KeptResponses> kept_ = std::make_shared<KeptResponses>();
 };
 
-/// One that is kept, as it was answered: /v1/responses/ID.
+/// One that is kept, as it was answered: /v1/responses/ID, or the same without v1.
 PlainAnswer kept_response(const PlainRequest& request);
 /// DELETE at the same path.
 PlainAnswer forget_response(const PlainRequest& request);

@@ -8,7 +8,8 @@ namespace server {
 
 namespace {
 
-constexpr std::size_t kMostAnswers = 64;  // to one request: as many turns as may wait
+constexpr std::size_t kMostAnswers = 64;                         // to one request: as many turns as may wait
+constexpr std::size_t kMostSuffixBytes = std::size_t(32) << 20;  // of all prompts, each of which has its own copy
 
 bool is_token(const Json& value)
 {
@@ -89,6 +90,8 @@ void read_prompts_and_suffix(Fields& fields, Ask& ask)
         ask.prompts = {RawPrompt()};
     else
         read_prompts(fields, ask);
+    if (suffix.size() > kMostSuffixBytes / std::max<std::size_t>(ask.prompts.size(), 1))
+        return fields.refuse("suffix", "is too long for so many prompts");
     for (RawPrompt& one : ask.prompts) {
         if (!one.ids.empty() || !one.mixed.empty())
             fields.refuse("suffix", "may only be given with a prompt that is a text");

@@ -85,13 +85,17 @@ Result<std::string> render_within(RenderAllowance& allowance, const ChatTemplate
     return text;
 }
 
-std::vector<int> ids_of(const Tokenizer& tokenizer, std::string_view text, const TokenizeOptions& options)
+Result<std::vector<int>> ids_of(const Tokenizer& tokenizer, std::string_view text, const TokenizeOptions& options)
 {
     const auto specials = options.specials ? EncodeOptions::Specials::Parse : EncodeOptions::Specials::AsText;
     const auto start = options.goes_on ? EncodeOptions::Start::Middle : EncodeOptions::Start::Beginning;
+    EncodeOptions encoding{specials, start, options.bos};
+    encoding.stop = options.stop;
     std::vector<int> ids;
-    for (const Token& token : tokenizer.encode(text, {specials, start, options.bos}))
+    for (const Token& token : tokenizer.encode(text, encoding))
         ids.push_back(token.id);
+    if (options.stop.stop_requested())
+        return fail(Error::Code::Cancelled, "turning the text into tokens was stopped");
     return ids;
 }
 
@@ -176,9 +180,10 @@ try {
     const auto opened = open_tokenizer(model);
     if (!opened)
         return tl::unexpected(opened.error());
-    TokenizedText out{ids_of(*opened->tokenizer, text, options), {}};
-    out.warnings = opened->tokenizer->warnings();
-    return out;
+    auto ids = ids_of(*opened->tokenizer, text, options);
+    if (!ids)
+        return tl::unexpected(ids.error());
+    return TokenizedText{std::move(*ids), opened->tokenizer->warnings()};
 } catch (...) {
     return caught("for the tokens of so much text");
 }

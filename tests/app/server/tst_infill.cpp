@@ -3,6 +3,7 @@
 #include "app/server/code_bound.h"
 #include "app/server/fill_prompt.h"
 #include "app/server/llama_completion.h"
+#include "app/server/openai_completions.h"
 #include "tests/app/server/running_server.h"
 #include "tests/support/chain_model.h"
 #include "tests/support/test_program.h"
@@ -12,7 +13,10 @@
 #include <QJsonArray>
 #include <QTemporaryDir>
 
+#include <future>
+
 using server_test::Answer;
+using server_test::Client;
 using server_test::RunningServer;
 using support::ChainModel;
 
@@ -29,6 +33,23 @@ QString sentence_of(const Answer& answer)
     const QJsonValue error = answer.json()["error"];
     return error.isString() ? error.toString() : error.toObject()["message"].toString();
 }
+
+/// Loads the guide at once, and another model until that is stopped.
+class LoadingEngine final : public server_test::GateEngine
+{
+public:
+    engine::Result<engine::ModelInfo> load(const engine::LoadRequest& request, const engine::Listener& listener,
+                                           std::stop_token stop) override
+    {
+        if (request.model == server_test::guide_model())
+            return GateEngine::load(request, listener, stop);
+        begins.set_value();
+        while (!stop.stop_requested())
+            std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        return engine::fail(engine::Error::Code::Cancelled, "loading was stopped");
+    }
+    std::promise<void> begins;
+};
 
 server::Gap around(std::string before, std::string after, std::vector<server::Gap::File> others = {})
 {
@@ -106,6 +127,14 @@ private Q_SLOTS:
                  QString("<s><|fim_prefix|>ab<|fim_suffix|>cd<|fim_middle|>"));
     }
 
+    void aTextWhoseClientHasLeftIsLeftAlone()
+    {
+        std::stop_source left;
+        left.request_stop();
+        const QString said = laid_out(saved(coder()), around("ab", "cd"), 0, -1, left.get_token());
+        QVERIFY2(said.contains("stopped"), qPrintable(said));
+    }
+
     void editorsAreAnswered()
     {
         const auto server = serve(coder().says({"<|fim_middle|>", "a", "b", "</s>"}));
@@ -159,8 +188,9 @@ private Q_SLOTS:
         QVERIFY2(ollamas.status == 200, ollamas.body.constData());
         QCOMPARE(ollamas.json()["response"].toString(), QString("ab"));
         QCOMPARE(ollamas.json()["prompt_eval_count"].toInt(), 6);
-        body["raw"] = true;
-        QVERIFY(sentence_of(server->post("/api/generate", body)).contains("'suffix'"));
+        body["raw"] = true;  // as Void asks
+        QCOMPARE(server->post("/api/generate", body).json()["response"].toString(), QString("ab"));
+        QCOMPARE(server->post("/api/generate", body).json()["prompt_eval_count"].toInt(), 6);
         body["raw"] = false;
         body["prompt"] = "";
         QCOMPARE(server->post("/api/generate", body).json()["response"].toString(), QString("ab"));
@@ -193,6 +223,26 @@ private Q_SLOTS:
         QCOMPARE(json["tokens_evaluated"].toInt(), 60);
     }
 
+    // How much fits is known only when the model is loaded.
+    void whoWaitsForTheModelLearnsThatTheServerStops()
+    {
+        auto engine = std::make_unique<LoadingEngine>();
+        auto begins = engine->begins.get_future();
+        server::ServerOptions options;
+        options.folders = {saved(coder()).parent_path()};
+        options.grace = {};
+        const auto name = QString::number(models_);
+        RunningServer server(std::move(engine), options);
+        Client client(server.port());
+        const QJsonObject body{{"model", name}, {"input_prefix", "x"}, {"input_suffix", "y"}};
+        client.say(Client::request("POST", "/infill", QJsonDocument(body).toJson()));
+        QVERIFY(begins.wait_for(std::chrono::minutes(1)) == std::future_status::ready);
+        (*server).stop();
+        const auto answer = client.answer();
+        QCOMPARE(answer.status, 503);
+        QVERIFY2(sentence_of(answer).contains("stopped"), answer.body.constData());
+    }
+
     void anAnswerEndsWithItsBlock()
     {
         const auto server = serve(coder().says({"<|fim_middle|>", "q", "\n", "r", "s", "</s>"}));
@@ -222,6 +272,17 @@ private Q_SLOTS:
         const Pieces slow = {
             {"a", now}, {"b\nc", milliseconds(50)}, {"d", milliseconds(150)}, {"e\nf", milliseconds(200)}, {"g", now}};
         QCOMPARE(said({0, milliseconds(100)}, slow), std::string("ab\ncde"));
+    }
+
+    // Each prompt has a copy of it.
+    void aLongSuffixIsForFewPrompts()
+    {
+        server::Json body = {{"prompt", server::Json::array({"x", "y"})},
+                             {"suffix", std::string(std::size_t(1) << 20, 'z')}};
+        QVERIFY(server::OpenAiCompletions().read(body, {"x", {}, nullptr}));
+        body["prompt"] = std::vector<std::string>(64, "x");
+        const auto refused = server::OpenAiCompletions().read(body, {"x", {}, nullptr});
+        QVERIFY(!refused && refused.error().field == "suffix");
     }
 
     // Whatever stands in a field, it is taken or refused with a sentence, and nothing is thrown.
@@ -262,13 +323,13 @@ private:
 
     /// Returns the prompt of a gap as text, with its marks, or why there is none.
     static QString laid_out(const std::filesystem::path& model, server::Gap gap, int context_tokens = 0,
-                            int answer_tokens = -1)
+                            int answer_tokens = -1, std::stop_token stop = {})
     {
         const auto text = server::ModelText::open(model);
         server::Ask ask;
         ask.turn.max_tokens = answer_tokens;
         ask.prompts.push_back({.gap = std::move(gap)});
-        const auto done = server::make_tokens_of_gaps(ask, **text, context_tokens);
+        const auto done = server::make_tokens_of_gaps(ask, **text, context_tokens, std::move(stop));
         return QString::fromStdString(done ? *(*text)->detokenize(ask.prompts.front().ids) : done.error().what);
     }
 

@@ -378,6 +378,9 @@ private Q_SLOTS:
         const QJsonObject whole = server_->post(kResponses, body).json();
         const QString id = whole["id"].toString();
         QCOMPARE(at("GET", id).json(), whole);
+        QCOMPARE(server_->get("/responses/" + id.toLatin1()).json(), whole);  // as POST is there without v1
+        for (const QString& more : QStringList{id + "/input_items", "x/" + id})
+            QCOMPARE(at("DELETE", more).status, 404);
         QCOMPARE(at("DELETE", id).json(),
                  parsed_body(R"({"object": "response", "deleted": true, "id": ")" + id.toLatin1() + R"("})"));
         for (const char* method : {"GET", "DELETE"})

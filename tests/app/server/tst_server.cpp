@@ -293,7 +293,7 @@ private Q_SLOTS:
         QCOMPARE(page.header("Access-Control-Allow-Origin"), QByteArray("http://localhost:3000"));
         const auto preflight = Client(locked.port()).ask("OPTIONS", kChat, {}, "Origin: http://localhost:3000\r\n");
         QCOMPARE(preflight.status, 204);
-        QVERIFY(!preflight.header("Access-Control-Allow-Methods").isEmpty());
+        QVERIFY(preflight.header("Access-Control-Allow-Methods").contains("DELETE"));
     }
 
     void aTurnEndsWhenItsClientGoes_data()
