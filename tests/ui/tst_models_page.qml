@@ -70,7 +70,7 @@ Item {
                 tryVerify(() => {
                     const at = button.mapToItem(view, 0, 0);
                     return at.x >= 0 && at.x + button.width <= view.width && at.y >= 0 && at.y + button.height <= view.height;
-                }, 5000, name);
+                }, 20000, name);
             }
             const last = part("rescan");
             verify(last.mapToItem(page, last.width, 0).x <= page.width);
