@@ -157,11 +157,8 @@ void CudaBackend::norm_heads(Rows& x, const HeadColumns& from, Vector weight, fl
 void CudaBackend::layer_norm_heads(Rows& x, const HeadColumns& at, Vector weights, float epsilon)
 {
     x.changed();
-    for (int head = 0; head < at.heads; ++head) {  // no kernel has weights for each
-        const cuda::Rows values = cuda_rows(x, at.col + head * at.stride);
-        calls_.launch(cuda::layer_norm, values, cuda_address(weights + head * at.length), epsilon, x.count(), at.length,
-                      values);
-    }
+    calls_.launch(cuda::layer_norm_heads, cuda_rows(x, at.col), cuda::Heads{at.heads, at.length, at.stride},
+                  cuda_address(weights), epsilon, x.count());
 }
 
 void CudaBackend::gate_heads(const Rows& gates, const HeadColumns& at, Rows& x)

@@ -207,11 +207,18 @@ void TurnRunner::cancel()
 {
     if (over())
         return;
-    if (restores()) {  // the file has all of it for the next turn; this part would be saved in its place
-        host_.model.cache().truncate(conversation_.kv, 0);
-        restored_ = reused_ = prefilled_ = 0;
-    }
+    give_back_restored();
     end(StopReason::Cancelled);
+}
+
+/// Gives back what was read where reading ends before its end: the file has all of it for the next turn, and this part
+/// would be saved in its place.
+void TurnRunner::give_back_restored()
+{
+    if (!restores())
+        return;
+    host_.model.cache().truncate(conversation_.kv, 0);
+    restored_ = reused_ = prefilled_ = 0;
 }
 
 /// Counts the prompt's rows up to the next place to go back to.
@@ -526,6 +533,7 @@ void TurnRunner::fail_with(const Error& error)
 
 void TurnRunner::break_off(const Error& error)
 {
+    give_back_restored();
     stage_ = Stage::Over;
     error_ = error;
 }

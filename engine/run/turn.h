@@ -82,6 +82,7 @@ public:
 private:
     enum class Stage { Restore, Prompt, Answer, Over };
 
+    void give_back_restored();
     void begin_prompt();
     void tell_of_saved();
     void take_prompt_rows();

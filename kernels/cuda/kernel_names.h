@@ -63,6 +63,7 @@
     KERNEL(rms_norm, rms_norm)                          \
     KERNEL(rms_norm, norm_heads)                        \
     KERNEL(rms_norm, layer_norm)                        \
+    KERNEL(rms_norm, layer_norm_heads)                  \
     KERNEL(rope, rope)                                  \
     KERNEL(short_convolution, convolve_silu)            \
     KERNEL(short_convolution, gated_convolution)        \

@@ -72,6 +72,10 @@ struct Heads {
 Status norm_heads(const Driver& driver, Queue queue, Rows x, const Heads& heads, DevicePtr weight, float eps, int rows,
                   Rows out);
 
+// layer_norm for each head by itself, in place. x: (rows, heads); weights: (heads, length)
+Status layer_norm_heads(const Driver& driver, Queue queue, Rows x, const Heads& heads, DevicePtr weights, float eps,
+                        int rows);
+
 // x times the sigmoid of the gates. gates: (rows, heads); x: (rows, heads, length)
 Status gate_heads(const Driver& driver, Queue queue, Rows gates, const Heads& heads, int rows, Rows x);
 

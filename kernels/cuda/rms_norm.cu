@@ -126,3 +126,29 @@ extern "C" __global__ void norm_heads(const float* x, int x_stride, int heads, i
         out[i] = x[i] * scale * weight[i];
 }
 EMULATED(norm_heads);
+
+// The same in place, with each head's mean taken off first and weights of its own: (heads, length).
+extern "C" __global__ void layer_norm_heads(float* x, int x_stride, int heads, int length, int head_stride,
+                                            const float* weights, float eps)
+{
+    let_next_begin();
+    wait_for_previous();
+    const int head = int(blockIdx.x) * int(blockDim.x) / kWarp + warp();
+    if (head >= heads)
+        return;  // the whole warp
+    x += std::size_t(blockIdx.y) * std::size_t(x_stride) + std::size_t(head) * std::size_t(head_stride);
+    weights += std::size_t(head) * std::size_t(length);
+
+    float sum = 0.0f;
+    for (int i = lane(); i < length; i += kWarp)
+        sum += x[i];
+    const float mean = warp_sum(sum) / float(length);
+    float squares = 0.0f;
+    for (int i = lane(); i < length; i += kWarp)
+        squares += (x[i] - mean) * (x[i] - mean);
+    const float scale = rsqrtf(warp_sum(squares) / float(length) + eps);
+
+    for (int i = lane(); i < length; i += kWarp)
+        x[i] = (x[i] - mean) * scale * weights[i];
+}
+EMULATED(layer_norm_heads);

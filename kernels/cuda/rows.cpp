@@ -42,13 +42,26 @@ Status layer_norm(const Driver& driver, Queue queue, Rows x, DevicePtr weight, f
                                dim, out.at, out.stride);
 }
 
+// Warps of a block in kernels that give each head one.
+static constexpr unsigned kHeadWarps = 4;
+
+static Dim grid_of_heads(int rows, int heads)
+{
+    return {(unsigned(heads) + kHeadWarps - 1) / kHeadWarps, unsigned(rows)};
+}
+
 Status norm_heads(const Driver& driver, Queue queue, Rows x, const Heads& heads, DevicePtr weight, float eps, int rows,
                   Rows out)
 {
-    constexpr unsigned kHeadsPerBlock = 4;  // a warp each
-    const Dim grid{(unsigned(heads.count) + kHeadsPerBlock - 1) / kHeadsPerBlock, unsigned(rows)};
-    return driver.launch_early(Kernel::norm_heads, grid, {32 * kHeadsPerBlock}, 0, queue, x.at, x.stride, heads.count,
-                               heads.length, heads.stride, weight, eps, out.at, out.stride);
+    return driver.launch_early(Kernel::norm_heads, grid_of_heads(rows, heads.count), {32 * kHeadWarps}, 0, queue, x.at,
+                               x.stride, heads.count, heads.length, heads.stride, weight, eps, out.at, out.stride);
+}
+
+Status layer_norm_heads(const Driver& driver, Queue queue, Rows x, const Heads& heads, DevicePtr weights, float eps,
+                        int rows)
+{
+    return driver.launch_early(Kernel::layer_norm_heads, grid_of_heads(rows, heads.count), {32 * kHeadWarps}, 0, queue,
+                               x.at, x.stride, heads.count, heads.length, heads.stride, weights, eps);
 }
 
 Status rope(const Driver& driver, Queue queue, Rows x, int heads, int length, DevicePtr cos, DevicePtr sin, int pairs,

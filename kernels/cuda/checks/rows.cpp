@@ -115,6 +115,24 @@ Checked check_rounded_norm(const Driver& driver, unsigned seed)
     return checked;
 }
 
+/// Bounds how large values can be once their mean is taken off and they are normed.
+double size_of_normed(const float* x, int n)
+{
+    double mean = 0, squares = 0;
+    for (int i = 0; i < n; ++i)
+        mean += double(x[i]) / n;
+    for (int i = 0; i < n; ++i)
+        squares += (double(x[i]) - mean) * (double(x[i]) - mean) / n;
+    return 2 * largest_of(x, n) / std::sqrt(squares + 1e-5);
+}
+
+// The mean is wrong by as many roundings of the largest value as a thread or lane adds, and the tree; so is a
+// difference from it, and the squares by twice that share.
+double layer_norm_roundings(int added_by_a_thread)
+{
+    return added_by_a_thread + 16;
+}
+
 Checked check_layer_norm(const Driver& driver, unsigned seed)
 {
     std::mt19937 random(seed);
@@ -129,25 +147,55 @@ Checked check_layer_norm(const Driver& driver, unsigned seed)
         on.keep(
             layer_norm(driver, on.queue(), {at, x.stride}, on.put(weight.values), 1e-5f, x.rows, dim, {at, x.stride}));
         Rectangle expected = x;
-        std::vector<double> scale;
+        std::vector<double> sizes;
         for (int r = 0; r < x.rows; ++r) {
             scalar().layer_norm(dim, expected.row(r), weight.row(0), 1e-5f, expected.row(r));
-            double mean = 0, squares = 0;
-            for (int i = 0; i < dim; ++i)
-                mean += double(x.row(r)[i]) / dim;
-            for (int i = 0; i < dim; ++i)
-                squares += (double(x.row(r)[i]) - mean) * (double(x.row(r)[i]) - mean) / dim;
-            scale.push_back(1 / std::sqrt(squares + 1e-5));
+            sizes.push_back(size_of_normed(x.row(r), dim));
         }
-        // The mean is wrong by as many roundings of the largest value as a thread adds, and the tree; so is a
-        // difference from it, and the squares by twice that share.
-        const double roundings = (dim + 511) / 512 + 16;
+        const double roundings = layer_norm_roundings((dim + 511) / 512);
         const double share = error_of(get(on, at, x), expected, roundings, [&](int r, int i) {
-            const double size = 2 * largest_of(x.row(r), dim) * scale[std::size_t(r)];
+            const double size = sizes[std::size_t(r)];
             return std::abs(double(weight.row(0)[i])) * size * (1 + size);
         });
         note(checked, on, share, std::to_string(dim) + " values");
     }
+    return checked;
+}
+
+// Checks that each head has weights of its own, and that what lies between heads stays as it is.
+Checked check_layer_norm_heads(const Driver& driver, unsigned seed)
+{
+    std::mt19937 random(seed);
+    Checked checked;
+    for (const int count : {1, 3, 4, 9})
+        for (const int length : {16, 80, 128})
+            for (const int apart : {0, 16}) {
+                const int head_stride = length + apart, n = count * head_stride;
+                Rectangle x = random_rectangle(random, 2, n, n + 16);
+                for (float& v : x.values)
+                    v += 1.5f;
+                const Rectangle weights = random_rectangle(random, count, length, length);
+                DeviceMemory on(driver);
+                const DevicePtr at = on.put(x.values);
+                on.keep(layer_norm_heads(driver, on.queue(), {at, x.stride}, {count, length, head_stride},
+                                         on.put(weights.values), 1e-5f, x.rows));
+                Rectangle expected = x;
+                std::vector<double> sizes;  // (rows, heads)
+                for (int r = 0; r < x.rows; ++r)
+                    for (int h = 0; h < count; ++h) {
+                        float* const head = expected.row(r) + h * head_stride;
+                        scalar().layer_norm(length, head, weights.row(h), 1e-5f, head);
+                        sizes.push_back(size_of_normed(x.row(r) + h * head_stride, length));
+                    }
+                const double roundings = layer_norm_roundings((length + 31) / 32);
+                const double share = error_of(get(on, at, x), expected, roundings, [&](int r, int i) {
+                    const int h = i / head_stride, value = i % head_stride;
+                    const double size = sizes[std::size_t(r * count + h)];
+                    return value < length ? std::abs(double(weights.row(h)[value])) * size * (1 + size) : 0;
+                });
+                note(checked, on, share,
+                     std::to_string(count) + " heads of " + std::to_string(length) + (apart > 0 ? ", apart" : ""));
+            }
     return checked;
 }
 
@@ -405,6 +453,7 @@ void add_row_checks(std::vector<KernelCheck>& checks)
     checks.push_back({"norm of rows, rounded", check_rounded_norm});
     checks.push_back({"norm of heads", check_norm_heads});
     checks.push_back({"norm of rows less their mean", check_layer_norm});
+    checks.push_back({"norm of heads less their mean", check_layer_norm_heads});
     checks.push_back({"gates of heads", check_gate_heads});
     checks.push_back({"copies of heads", check_copy_heads});
     checks.push_back({"weights of rows", check_weigh_rows});

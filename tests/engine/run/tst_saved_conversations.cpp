@@ -332,6 +332,54 @@ private Q_SLOTS:
         QVERIFY(same_bits(restored, go_on(*model, conversation.kv, ids, kAllTokens)));
     }
 
+    void inPiecesItHasTheSameBits_data()
+    {
+        QTest::addColumn<QString>("model");
+        QTest::addColumn<int>("fit_tokens");
+        for (const char* const model : {"llama", "qwen35"})
+            for (const int fit_tokens : {0, 96})
+                QTest::addRow("%s %d", model, fit_tokens) << QString(model) << fit_tokens;
+    }
+
+    /// Another sequence has steps between the pieces.
+    void inPiecesItHasTheSameBits()
+    {
+        QFETCH(QString, model);
+        QFETCH(int, fit_tokens);
+        SavedConversations saved;
+        QVERIFY(saved.use({m_folder->filePath("kv").toStdString(), std::int64_t(1) << 30}, {}));
+        const auto loaded = load_saving(request_for(model.toStdString().c_str(), KvType::F16, fit_tokens));
+        KvCache& cache = loaded->cache();
+        const std::vector<int> ids = tokens_to_save(*loaded);
+        std::vector<int> others = ids;
+        std::ranges::reverse(others);
+        Conversation conversation, opened;
+        go_on(*loaded, conversation.kv, ids, kSavedTokens);
+        saved.save(*loaded, conversation, "x");
+        const auto expected = go_on(*loaded, conversation.kv, ids, kAllTokens);
+        saved.release_all(*loaded, 1h);
+        cache.truncate(conversation.kv, 0);
+
+        const SavedStart start = saved.open(*loaded, opened, "x", [] { return true; });
+        QVERIFY(start.reader);
+        KvSequence beside;
+        std::optional<SavedKvMiss> miss;
+        int pieces = 0;
+        for (; !miss && pieces < 100; ++pieces) {
+            miss = restore(
+                cache, opened.kv, *start.reader, ids, [](int) { return false; }, [] { return false; });
+            go_on(*loaded, beside, others, 3 * (pieces + 1));
+        }
+        QVERIFY(miss == SavedKvMiss::None);
+        QVERIFY(pieces > kSavedTokens / 16);
+        QCOMPARE(opened.kv.length(), kSavedTokens);
+        QVERIFY(same_bits(go_on(*loaded, opened.kv, ids, kAllTokens), expected));
+        cache.truncate(opened.kv, 0);
+        cache.truncate(beside, 0);
+        QCOMPARE(cache.used_pages(), 0);
+        QCOMPARE(cache.states().used(), 0);
+    }
+
     void theNewestStateIsKeptWhereThereIsMemoryForOne()
     {
         SavedConversations saved;
@@ -623,6 +671,45 @@ private Q_SLOTS:
         }
         QVERIFY(bytes_of_file() == all);  // with the engine, all writing has ended
         Started again(*m_folder);
+        QVERIFY(again.ask(talk(answer)).telemetry.restored_tokens > 16);
+    }
+
+    void whatIsReadOfATurnThatEndsEarlyIsReadAgain_data()
+    {
+        QTest::addColumn<QString>("ends");
+        for (const char* const ends : {"turn", "conversation", "model", "memory"})
+            QTest::newRow(ends) << QString(ends);
+    }
+
+    void whatIsReadOfATurnThatEndsEarlyIsReadAgain()
+    {
+        QFETCH(QString, ends);
+        const std::string answer = Started(*m_folder).ask(talk()).text;
+        const LoadRequest page_by_page = reading_a_page_at_a_time();
+        Started again(*m_folder, std::int64_t(1) << 30, &page_by_page);
+        Engine& engine = *again.loaded.engine;
+        Request request = chat(talk(answer), 40);
+        request.saved_as = "c1";
+        int restored = 0;
+        Listener listener;
+        listener.on_telemetry = [&](const Telemetry& frame) {
+            restored = std::max(restored, frame.restored_tokens);
+            if (ends == "memory" && frame.restored_tokens > 0)
+                throw std::bad_alloc();
+        };
+        const TurnId turn = *engine.begin(again.loaded.sequence, request, listener, {});
+        QCOMPARE(engine.step({}).empty(), ends != "memory");
+        QCOMPARE(restored, 16);
+        if (ends == "conversation")
+            engine.end_sequence(again.loaded.sequence);
+        if (ends == "model")
+            QVERIFY(engine.load(page_by_page, {}, {}));
+        const auto ended = engine.end(turn);
+        QCOMPARE(ended.has_value(), ends == "turn" || ends == "conversation");
+        if (ended)
+            QCOMPARE(ended->reason, StopReason::Cancelled);
+        if (ends == "conversation" || ends == "model")
+            again.loaded.sequence = *engine.create_sequence();
         QVERIFY(again.ask(talk(answer)).telemetry.restored_tokens > 16);
     }
 };
