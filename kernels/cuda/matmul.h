@@ -9,8 +9,9 @@ constexpr int kMatmulRows = 64;     // weight rows that a thread block takes
 constexpr int kMatmulTokens = 128;  // tokens
 constexpr int kMatmulThreads = 256;
 
-/// Shared memory of a thread block that multiplies packed weights: the offsets of 32 groups, or two steps' bytes and
-/// scales, and with them the rows of the tokens' results and what products start with.
+/// Shared memory of a thread block that multiplies packed weights: 32 offsets of each row and 32 sums of each token,
+/// 164 bytes as two halves each and a scale, or two steps' bytes and scales, which take less; and with them the rows of
+/// the tokens' results and what products start with.
 constexpr unsigned kMatmulSharedBytes = (kMatmulRows + kMatmulTokens) * 164 + 4 * (kMatmulTokens + 4);
 
 using MatmulArguments = MatvecArguments;

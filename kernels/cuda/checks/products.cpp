@@ -152,40 +152,41 @@ Checked check_residual(const Driver& driver, unsigned seed, TensorType type)
     const int n = type_traits(type).block_len == 32 ? 480 : 512;  // a step of tensor cores may have a tail
     std::mt19937 random(seed);
     Checked checked;
-    const auto weights = weight_rows(type, n, kRows, kernel_rows::Fill::Random, random);
-    for (const int tokens : {1, 3, 7, 20}) {
+    for (const auto& [tokens, heads] : {std::pair{1, 1}, {3, 1}, {7, 2}, {20, 2}}) {
         DeviceMemory on(driver);
-        const std::vector<float> x = kernel_rows::activations(n, tokens, random), largest = largest_of_groups(x);
-        const std::size_t stride = activation_row_bytes(Activation::Q8, n);
-        const DevicePtr rounded = on.room(stride * std::size_t(tokens));
-        const DevicePtr residual = on.room(stride * std::size_t(tokens));
-        const DevicePtr out = on.room(std::size_t(tokens * kRows) * sizeof(float));
-        on.keep(quantize_q8(driver, on.queue(), {on.put(x), n}, tokens, n, {rounded, stride}, residual));
-        on.keep(matmul(driver, on.queue(),
-                       {.type = type,
-                        .n = n,
-                        .rows = kRows,
-                        .weights = on.put(weights),
-                        .tokens = tokens,
-                        .x = rounded,
-                        .residual = residual,
-                        .x_stride = stride,
-                        .out = {out, kRows}}));
-        const auto actual = on.get<float>(out, std::size_t(tokens * kRows));
+        const auto weights = weight_rows(type, n, kRows * heads, kernel_rows::Fill::Random, random);
+        const std::vector<float> x = kernel_rows::activations(n, tokens * heads, random);
+        const std::vector<float> largest = largest_of_groups(x);
+        const std::size_t stride = activation_row_bytes(Activation::Q8, n), all = stride * std::size_t(tokens * heads);
+        const DevicePtr rounded = on.room(all), residual = on.room(all);
+        const DevicePtr out = on.room(std::size_t(tokens * heads * kRows) * sizeof(float));
+        on.keep(quantize_q8(driver, on.queue(), {on.put(x), n}, tokens * heads, n, {rounded, stride}, residual));
+        const Product product{.type = type,
+                              .n = n,
+                              .rows = kRows,
+                              .weights = on.put(weights),
+                              .tokens = tokens,
+                              .x = rounded,
+                              .residual = residual,
+                              .x_stride = stride * std::size_t(heads),
+                              .out = {out, kRows * heads}};
+        on.keep(heads == 1 ? matmul(driver, on.queue(), product)
+                           : head_matmul(driver, on.queue(), {product, heads, stride, kRows}));
+        const auto actual = on.get<float>(out, std::size_t(tokens * heads * kRows));
         std::vector<float> w(static_cast<std::size_t>(n));
-        for (int r = 0; r < kRows; ++r) {
+        for (int r = 0; r < kRows * heads; ++r) {
             scalar().dequantize(type, n, weights.data() + std::size_t(r) * row_bytes(type, n), w.data());
             for (int t = 0; t < tokens; ++t) {
+                const auto row = std::size_t(t * heads + r / kRows) * std::size_t(n);
                 double truth = 0, tolerance = 0;
-                for (int i = 0; i < n; ++i) {
-                    const auto at = std::size_t(t * n + i);
-                    const double product = double(w[std::size_t(i)]) * double(x[at]);
-                    truth += product;
-                    tolerance += std::abs(double(w[std::size_t(i)])) * double(largest[at]) * kTwiceRounded +
-                                 std::abs(product) * (n / 8.0 + 8) * kHalfEpsilon;
+                for (std::size_t i = 0; i < w.size(); ++i) {
+                    const double added = double(w[i]) * double(x[row + i]);
+                    truth += added;
+                    tolerance += std::abs(double(w[i])) * double(largest[row + i]) * kTwiceRounded +
+                                 std::abs(added) * (n / 8.0 + 8) * kHalfEpsilon;
                 }
-                note(checked, on, share_of(tolerance, double(actual[std::size_t(t * kRows + r)]), truth),
-                     std::to_string(tokens) + " tokens");
+                note(checked, on, share_of(tolerance, double(actual[std::size_t(t * heads * kRows + r)]), truth),
+                     std::to_string(tokens) + " tokens, " + std::to_string(heads) + " heads");
             }
         }
     }

@@ -14,7 +14,8 @@ What is assumed:
 - A scheduler issues 0.75 instructions a cycle where all warps have something to do.
 - The latency of memory is 650 cycles, at the clock of the card under load.
 - Products of many rows are bound by instructions, not by tensor cores: a scheduler issues 0.578 a cycle, which is what
-  138 Tops/s on an H200 were by the machine code of then (MATMUL_OF_H200), at most 70 % of what the tensor cores do.
+  138 Tops/s on an H200 were by the machine code of then (MATMUL_OF_H200), at most 70 % of what the tensor cores do,
+  which also multiply the halves that offsets are made of.
   Attention over many rows likewise: 424 operations a cycle and multiprocessor as measured there (q8_0 KV, 98 TFLOP/s).
   cuBLAS reaches 60 % of them, with weights made halves once for 2,048 rows.
 - Attention of a decode step waits 13 latencies, however short it is, and takes 13 bytes of KV a cycle and
@@ -223,9 +224,11 @@ def prefill(card, tokens, products_per_s):
 def own_products(card):
     step = 2 * 64 * 32 * 32  # operations: 64 weights of 32 rows, 32 tokens
     q6_k = FEED_FORWARD / 2 / (2 * EMBEDDING + 2 * KV + 3 * FEED_FORWARD)  # of all weights
+    offsets = (1 - q6_k) * step * 2 * 3 / 64  # operations: two of Q4_K, in three products of halves each
     instructions = (1 - q6_k) * card.matmul[0] + q6_k * card.matmul[1]
     per_cycle = 4 * MATMUL_ISSUE * step / instructions
-    return min(per_cycle, 0.7 * card.bytes_ops) * card.multiprocessors * card.hz
+    tensor_cores = step / (step / card.bytes_ops + offsets / card.halves_ops)
+    return min(per_cycle, 0.7 * tensor_cores) * card.multiprocessors * card.hz
 
 
 def blas_products(card, rows=2048):

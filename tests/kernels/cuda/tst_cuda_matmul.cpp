@@ -4,6 +4,11 @@
 #include "tests/kernels/cuda/on_device.h"
 #include "tests/support/test_program.h"
 
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstring>
+
 using namespace kernel_rows;
 using namespace kernels::cuda;
 using kernels::TensorType;
@@ -20,6 +25,35 @@ class TestCudaMatmul : public QObject
         std::vector<float> out = product_on(on.memory(), c, bias, before);
         on.must(on.memory().status());
         return out;
+    }
+
+    /// Returns some of the tokens, which follow each other.
+    static ProductCase tokensOf(const ProductCase& all, int first, int count)
+    {
+        ProductCase some = all;
+        const auto begin = all.x.bytes.begin() + first * int(all.x.stride);
+        some.tokens = count;
+        some.x.bytes.assign(begin, begin + count * int(all.x.stride));
+        return some;
+    }
+
+    struct Exact {
+        double sum = 0, magnitude = 0;  // magnitude: the sum of the absolute values
+    };
+    /// Computes one result in double precision.
+    static Exact exactly(const ProductCase& c, int row, int token)
+    {
+        std::vector<float> w(static_cast<std::size_t>(c.n));
+        kernels::all_cpu_kernels().front().dequantize(
+            c.type, c.n, &c.weights[std::size_t(row) * kernels::row_bytes(c.type, c.n)], w.data());
+        const std::vector<float> x =
+            seen(kernels::activation_of(c.type), c.n, &c.x.bytes[std::size_t(token) * c.x.stride]);
+        Exact exact;
+        for (std::size_t i = 0; i < w.size(); ++i) {
+            exact.sum += double(w[i]) * double(x[i]);
+            exact.magnitude += std::abs(double(w[i]) * double(x[i]));
+        }
+        return exact;
     }
 
     static void addTypes()
@@ -58,12 +92,81 @@ private slots:
         OnDevice on;
         const std::vector<float> together = onDevice(on, all);
         for (int t : {0, 7, 9}) {
-            ProductCase one = all;
-            one.tokens = 1;
-            one.x.bytes.assign(all.x.bytes.begin() + t * int(all.x.stride),
-                               all.x.bytes.begin() + (t + 1) * int(all.x.stride));
-            const std::vector<float> alone = onDevice(on, one);
+            const std::vector<float> alone = onDevice(on, tokensOf(all, t, 1));
             QVERIFY(std::equal(alone.begin(), alone.end(), together.begin() + t * all.rows));
+        }
+    }
+
+    // More tokens than a few are multiplied on tensor cores, which take 8 of them at once.
+    void aTokenThatIsNoNumberStaysAlone_data() { addTypes(); }
+    void aTokenThatIsNoNumberStaysAlone()
+    {
+        QFETCH(TensorType, type);
+        constexpr int kTokens = kFewTokens + 11, kNone = 5, kSome = kFewTokens + 1;
+        std::mt19937 rng(m_seed);
+        ProductCase c = product_case(type, 512, 6, kTokens, Fill::Random, rng);
+        OnDevice on;
+        const std::vector<float> numbers = onDevice(on, c);
+        std::fill_n(c.x.bytes.begin() + kNone * int(c.x.stride), c.x.stride, std::byte(0xff));
+        const std::vector<float> others = onDevice(on, c);
+        for (int t = 0; t < kTokens; ++t)
+            for (auto i = std::size_t(t * c.rows); i < std::size_t((t + 1) * c.rows); ++i)
+                QVERIFY(t == kNone ? std::isnan(others[i]) : others[i] == numbers[i]);
+        const std::vector<float> last = onDevice(on, tokensOf(c, kTokens - kSome, kSome));
+        QVERIFY(std::equal(last.begin(), last.end(), numbers.end() - std::ptrdiff_t(last.size())));
+    }
+
+    // Rows are longer than what shared memory holds of their offsets at once, and end within that and within a step.
+    void longRowsOfLargeAndSmallTokens_data() { addTypes(); }
+    void longRowsOfLargeAndSmallTokens()
+    {
+        QFETCH(TensorType, type);
+        constexpr int kTokens = kFewTokens + 1;
+        const int block = kernels::type_traits(type).block_len;
+        const int n = 1024 + (block == 1 ? 8 : block);
+        std::mt19937 rng(m_seed);
+        ProductCase c = product_case(type, n, 3, kTokens, Fill::Random, rng);
+        std::vector<float> x = activations(n, kTokens, rng);
+        for (std::size_t i = 0; i < x.size(); ++i)
+            x[i] *= std::array{1.0f, 1e30f, 1e-30f, 0.0f}[i / std::size_t(n) % 4];
+        c.x = rounded(kernels::activation_of(type), n, kTokens, x);
+        OnDevice on;
+        const std::vector<float> actual = onDevice(on, c);
+        for (int i = 0; i < c.rows * kTokens; ++i) {
+            const double error = std::abs(double(actual[std::size_t(i)]) - exactly(c, i % c.rows, i / c.rows).sum);
+            QVERIFY2(error <= product_tolerance(c, i / c.rows),
+                     qPrintable(QString("token %1 is off by %2").arg(i / c.rows).arg(error)));
+        }
+    }
+
+    // A min of six bits under a half has 17 bits, and tensor cores multiply halves. Scales are 0, so that weights are
+    // offsets alone.
+    void offsetsKeepTheirBits_data()
+    {
+        QTest::addColumn<TensorType>("type");
+        for (const TensorType type :
+             {TensorType::Q4_1, TensorType::Q5_1, TensorType::Q2_K, TensorType::Q4_K, TensorType::Q5_K})
+            QTest::addRow("%s", kernels::type_traits(type).name) << type;
+    }
+    void offsetsKeepTheirBits()
+    {
+        QFETCH(TensorType, type);
+        constexpr double kKept = 0x1p-19;  // of the magnitudes that are added; 11 bits alone would lose 2^-12 of each
+        const kernels::TypeTraits& traits = kernels::type_traits(type);
+        std::mt19937 rng(m_seed);
+        ProductCase c = product_case(type, 1024 + traits.block_len, 3, kFewTokens + 1, Fill::Random, rng);
+        const TypeFacts& facts = *std::ranges::find(packedTypes(), type, &TypeFacts::type);
+        for (std::size_t at = 0; at < c.weights.size(); at += std::size_t(traits.block_bytes)) {
+            const std::uint16_t halves[] = {0, std::uint16_t(0x2800 | (rng() & 0x83ff))};  // the scale, the min
+            for (std::size_t i = 0; i < 2; ++i)
+                std::memcpy(&c.weights[at + std::size_t(facts.half_offsets[i])], &halves[i], sizeof(halves[i]));
+        }
+        OnDevice on;
+        const std::vector<float> actual = onDevice(on, c);
+        for (int i = 0; i < c.rows * c.tokens; ++i) {
+            const auto [truth, magnitude] = exactly(c, i % c.rows, i / c.rows);
+            const double share = std::abs(double(actual[std::size_t(i)]) - truth) / magnitude;
+            QVERIFY2(share <= kKept, qPrintable(QString("%1 of the magnitude").arg(share)));
         }
     }
 
