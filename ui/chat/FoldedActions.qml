@@ -7,8 +7,15 @@ PopupMenu {
 
     required property var buttons // IconButton
     required property bool comparable // there are other versions
+    required property Item opener // the button of this menu
 
     signal compareRequested
+
+    // Gives the keyboard back first, so that an action leads it on as that of a button in the line does. When the menu
+    // closes, the message may be gone, and the keyboard with it.
+    function leave() {
+        opener.forceActiveFocus(Qt.PopupFocusReason);
+    }
 
     Instantiator {
         model: root.buttons
@@ -19,7 +26,10 @@ PopupMenu {
             text: modelData.name
             icon.source: modelData.source
             enabled: modelData.enabled
-            onTriggered: modelData.clicked()
+            onTriggered: {
+                root.leave();
+                modelData.clicked();
+            }
         }
         onObjectAdded: (index, item) => root.insertItem(index, item as PopupMenuItem)
         onObjectRemoved: (index, item) => root.removeItem(item as PopupMenuItem)
@@ -30,6 +40,9 @@ PopupMenu {
         enabled: visible
         text: qsTr("Compare the versions side by side")
         icon.source: "qrc:/icons/columns.svg"
-        onTriggered: root.compareRequested()
+        onTriggered: {
+            root.leave();
+            root.compareRequested();
+        }
     }
 }
