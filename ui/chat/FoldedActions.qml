@@ -1,4 +1,6 @@
 // Offers in a menu what can be done with an answer and has no room in the line below it.
+pragma ComponentBehavior: Bound
+
 import QtQuick
 import Spillway.Ui.Components
 
