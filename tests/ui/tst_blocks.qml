@@ -248,6 +248,11 @@ Item {
                 tryVerify(() => flick.contentX > 0 && edit.x + edit.cursorRectangle.x <= flick.contentX + flick.width + 1, 5000, text);
                 keyClick(Qt.Key_Home, Qt.ControlModifier);
                 tryVerify(() => edit.x + edit.cursorRectangle.x >= flick.contentX - 1, 5000, text);
+                const elsewhere = flick.contentX + 100; // by Shift and the wheel, where something is to be copied
+                flick.contentX = elsewhere;
+                keyClick(Qt.Key_Shift);
+                keyClick(Qt.Key_C, Qt.ControlModifier);
+                compare(flick.contentX, elsewhere, text);
             }
         }
         function test_what_fits_has_no_bar() {

@@ -77,6 +77,39 @@ Item {
             tryVerify(() => messagePart("editField") && messagePart("editField").activeFocus);
         }
 
+        // What is chosen there leads the keyboard on as a button in the line would.
+        function test_the_menu_of_actions_by_keyboard() {
+            Theme.scale = 2;
+            parent.width = 640;
+            makeWindow({ text: "first" });
+            openModel();
+            answered("hello");
+            keyClick(Qt.Key_R, Qt.ControlModifier);
+            tryVerify(() => !Bench.chat.turn.busy && messagePart("versionText") && messagePart("versionText").text === "2/2");
+            const entry = name => seen(shell.Window.window.contentItem, "folded_" + name);
+            const choose = name => {
+                messagePart("moreButton").forceActiveFocus(Qt.TabFocusReason);
+                keyClick(Qt.Key_Space);
+                tryVerify(() => entry(name));
+                for (let i = 0; i < 8 && !entry(name).highlighted; ++i)
+                    keyClick(Qt.Key_Down);
+                keyClick(Qt.Key_Return);
+                tryVerify(() => !entry("branchButton"));
+            };
+            tryVerify(() => messagePart("moreButton"));
+            choose("rawButton");
+            tryVerify(() => messagePart("rawBlock") !== null);
+            verify(messagePart("moreButton").activeFocus);
+            choose("compare");
+            tryVerify(() => Bench.chat.comparison.shown && part("answerColumns").activeFocus);
+            keyClick(Qt.Key_Escape);
+            tryVerify(() => messagePart("moreButton") && messagePart("moreButton").visible);
+            const before = Bench.chat.conversationId;
+            choose("branchButton");
+            verify(Bench.chat.conversationId !== before);
+            tryCompare(part("composerField"), "activeFocus", true);
+        }
+
         function test_how_an_answer_ended_is_read_in_a_small_window() {
             Theme.scale = 2;
             parent.width = 640;

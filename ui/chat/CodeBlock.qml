@@ -121,7 +121,7 @@ Rectangle {
 
             // What the keys have moved to. A place that text moves while it comes is not followed.
             Keys.onReleased: event => {
-                flick.reveal(edit.cursorRectangle.x);
+                flick.follow(event.key, edit.cursorRectangle.x);
                 event.accepted = false;
             }
 

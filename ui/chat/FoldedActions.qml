@@ -1,4 +1,6 @@
 // Offers in a menu what can be done with an answer and has no room in the line below it.
+pragma ComponentBehavior: Bound
+
 import QtQuick
 import Spillway.Ui.Components
 
@@ -7,8 +9,15 @@ PopupMenu {
 
     required property var buttons // IconButton
     required property bool comparable // there are other versions
+    required property Item opener // the button of this menu
 
     signal compareRequested
+
+    // Gives the keyboard back first, so that an action leads it on as that of a button in the line does. When the menu
+    // closes, the message may be gone, and the keyboard with it.
+    function leave() {
+        opener.forceActiveFocus(Qt.PopupFocusReason);
+    }
 
     Instantiator {
         model: root.buttons
@@ -19,7 +28,10 @@ PopupMenu {
             text: modelData.name
             icon.source: modelData.source
             enabled: modelData.enabled
-            onTriggered: modelData.clicked()
+            onTriggered: {
+                root.leave();
+                modelData.clicked();
+            }
         }
         onObjectAdded: (index, item) => root.insertItem(index, item as PopupMenuItem)
         onObjectRemoved: (index, item) => root.removeItem(item as PopupMenuItem)
@@ -30,6 +42,9 @@ PopupMenu {
         enabled: visible
         text: qsTr("Compare the versions side by side")
         icon.source: "qrc:/icons/columns.svg"
-        onTriggered: root.compareRequested()
+        onTriggered: {
+            root.leave();
+            root.compareRequested();
+        }
     }
 }

@@ -142,6 +142,8 @@ Row {
         active: root.narrow
         visible: active
         sourceComponent: IconButton {
+            id: more
+
             objectName: "moreButton"
             size: Theme.px(30)
             pictureSize: Theme.px(17)
@@ -157,6 +159,7 @@ Row {
 
                 active: false
                 sourceComponent: FoldedActions {
+                    opener: more
                     buttons: [pin, edit, branch, rawText].filter(button => button.offered)
                     comparable: root.message.versionCount > 1
                     onCompareRequested: root.chat.comparison.show(root.message.messageId)

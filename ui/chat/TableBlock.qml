@@ -75,7 +75,7 @@ SidewaysView {
 
         // What the keys have moved to. A place that text moves while it comes is not followed.
         Keys.onReleased: event => {
-            root.reveal(edit.x + edit.cursorRectangle.x);
+            root.follow(event.key, edit.x + edit.cursorRectangle.x);
             event.accepted = false;
         }
 

@@ -17,9 +17,11 @@ Flickable {
         contentX = Math.max(0, Math.min(contentWidth - width, contentX + distance));
         return contentX !== before;
     }
-    // Scrolls as far as it takes to see this place.
-    function reveal(x: real) {
-        scrollSideways(Math.max(x - contentX - width, Math.min(0, x - contentX)));
+    // Scrolls as far as it takes to see the place that a key has moved to in the text. Keys that move to none, such as
+    // Shift beside the wheel, leave the view where it is.
+    function follow(key: int, x: real) {
+        if (key >= Qt.Key_Home && key <= Qt.Key_PageDown) // and the arrows, which are between these
+            scrollSideways(Math.max(x - contentX - width, Math.min(0, x - contentX)));
     }
 
     implicitHeight: Math.ceil(tall) + (overflows ? bar.implicitHeight : 0)
