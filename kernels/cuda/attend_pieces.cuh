@@ -1,11 +1,12 @@
 // Attends paged KV for a few rows: a thread block takes the query heads of one KV head and walks over pieces of KV
 // blocks, reading each byte once for all of them. Each piece gives a partial of its own, so a result does not depend on
-// how many thread blocks share the work; merge_partials joins them. Pieces are short, so that a short conversation
-// gives the whole device something to do. Page table and length are device memory.
+// how many thread blocks share the work; the launch ends with joining them, or merge_partials does it. Pieces are
+// short, so that a short conversation gives the whole device something to do. Page table and length are device memory.
 #pragma once
 
 #include "kernels/cuda/attend.h"
 #include "kernels/cuda/device.h"
+#include "kernels/cuda/merge_at_end.cuh"
 #include "kernels/cuda/reduce.cuh"
 
 namespace kernels::cuda {
@@ -61,10 +62,8 @@ __device__ inline void weigh_head(const AttendArguments& a, const Piece& piece, 
 template <int heads, class Prepare, class AttendPiece>
 __device__ inline void attend_pieces(const AttendArguments& a, const Prepare& prepare, const AttendPiece& attend_piece)
 {
-    const int passes = (a.group + heads - 1) / heads;
-    const int kv_head = int(blockIdx.x) / passes;
-    const int first_head = kv_head * a.group + int(blockIdx.x) % passes * heads;
-    const int live_heads = min(heads, (kv_head + 1) * a.group - first_head);
+    const HeadsOfBlock of(a, heads, int(blockIdx.x));
+    const int kv_head = of.kv_head, first_head = of.first, live_heads = of.count;
     const int row = int(blockIdx.z);
     const int all_heads = a.kv_heads * a.group;
 
@@ -102,6 +101,8 @@ __device__ inline void attend_pieces(const AttendArguments& a, const Prepare& pr
                            first, last},
                      live_heads, partial);
     }
+    if (a.at_end.counters)
+        merge_at_end(a, heads);
 }
 
 }  // namespace kernels::cuda
