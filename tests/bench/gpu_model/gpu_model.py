@@ -18,13 +18,16 @@ What is assumed:
   cuBLAS reaches 60 % of them, with weights made halves once for 2,048 rows.
 - Attention of a decode step waits 13 latencies, however short it is, and takes 13 bytes of KV a cycle and
   multiprocessor (measured: what 32,000 tokens added to a step), at most what a product reads.
-- Of a layer's 6 launches four are products, and end with what had launches of its own on 2026-11-27, 10 then, which took
+- Of a layer's 5 launches four are products, and end with what had launches of its own on 2026-11-27, 10 then, which took
   the times of SMALL, scaled by the clock: the thread block that ends last waits for the second cache, L2_CYCLES each
   time, and does instructions which wait for each other (ENDS). No card has shown it.
+- Attention ends in the same way with its merge (MERGE_END): the thread block that ends last reads the values of all
+  pieces of a KV head's four heads, of which eight floats times four a thread are under way to it at any time.
 - What happens on the host between two tokens is hidden, but for 15 us.
 - Merging the partials of a layer's attention waited for memory ten times, and once more for each eight pieces of 64
   tokens, since its loads stood behind branches (machine code of fbdae1c; 14 us at 8,192 tokens on an H200, by ncu). Now
-  all that up to 256 pieces need is asked for at once: two waits of the ten are gone, and all of the others."""
+  all that up to 256 pieces need is asked for at once: two waits of the ten are gone, and all of the others. It is a
+  launch of its own where the host attends a part, where KV is streamed, and where one thread block would read too much."""
 
 import argparse
 import pathlib
@@ -96,6 +99,9 @@ SMALL = {"norm and quantise": 4.3e-6, "prepare heads": 3.9e-6, "norm and quantis
 # What a thread block that ends last waits for, and the cycles of what it does: its results are written, it is counted,
 # it reads; then a norm's weights, or where a head goes.
 ENDS = {"norm and quantise": (4, 1300), "prepare heads": (5, 600), "norm and quantise, 2": (4, 1300), "quantise": (3, 200)}
+MERGE_END = (3, 900)
+MERGE_VALUES = 4 * 128 * 4  # bytes of a piece's partials of four heads
+MERGE_UNDER_WAY = 128 * 8 * 16  # bytes
 RANK_S = 20e-6
 
 
@@ -159,12 +165,12 @@ def small_kernels(card, tokens):
     return (MERGE_S + sum(SMALL.values())) * 1.755 / card.ghz
 
 
-def merge_and_ends(card, tokens):
+def ends(card, tokens):
     waits, cycles = (sum(of) for of in zip(*ENDS.values()))
-    return merge(card, tokens) + (waits * L2_CYCLES + cycles) / card.hz
+    return merge_at_end(card, tokens) + (waits * L2_CYCLES + cycles) / card.hz
 
 
-def layer(card, tokens, between=merge_and_ends):
+def layer(card, tokens, between=ends):
     small = between(card, tokens)
     kv_rate = min(OF_A_COPY * card.copy, 13 * card.multiprocessors * card.hz)
     attend = LAUNCH_S + 13 * LATENCY_CYCLES / card.hz + tokens * KV_BYTES / kv_rate
@@ -187,10 +193,19 @@ def merge_of_fbdae1c(card, tokens):
     return LAUNCH_S + (10 + tokens / 64 / 8) * LATENCY_CYCLES / card.hz
 
 
-def merge(card, tokens):
+def pieces_of(tokens):
     """Pieces become longer where there are more than 128, up to 256 tokens."""
-    pieces = tokens / next((piece for piece in (64, 128) if tokens <= 128 * piece), 256)
-    return LAUNCH_S + (8 + pieces // 257) * LATENCY_CYCLES / card.hz
+    return tokens / next((piece for piece in (64, 128) if tokens <= 128 * piece), 256)
+
+
+def merge(card, tokens):
+    return LAUNCH_S + (8 + pieces_of(tokens) // 257) * LATENCY_CYCLES / card.hz
+
+
+def merge_at_end(card, tokens):
+    waits, cycles = MERGE_END
+    reads = max(1, pieces_of(tokens)) * MERGE_VALUES / MERGE_UNDER_WAY
+    return ((waits + max(1, reads)) * L2_CYCLES + cycles) / card.hz
 
 
 def decode(card, tokens, of_layer=layer, rank=RANK_S):
@@ -284,11 +299,12 @@ def print_report():
         share = 100 * e["decode_0"] * step_bytes() / card.copy
         print(f"| {card.name} | {e['decode_0']:.0f} | {share:.0f} % | {e['decode_4096']:.0f} | {text(review[0])} | "
               f"{e['prefill_own']:.0f} | {e['prefill_blas']:.0f} | {text(review[1])} |")
-    print("\n| card | merge of a layer at 8,192, us, fbdae1c | now | at 32,768, fbdae1c | now |")
-    print("| --- | --- | --- | --- | --- |")
+    print("\n| card | merge of a layer at 8,192, us, fbdae1c | by itself | at the end | at 32,768, fbdae1c | by itself | at the end |")
+    print("| --- | --- | --- | --- | --- | --- | --- |")
     for card in CARDS:
         print(f"| {card.name} | " + " | ".join(
-            f"{1e6 * of(card, tokens):.1f}" for tokens in (8192, 32768) for of in (merge_of_fbdae1c, merge)) + " |")
+            f"{1e6 * of(card, tokens):.1f}" for tokens in (8192, 32768)
+            for of in (merge_of_fbdae1c, merge, merge_at_end)) + " |")
     print("\n| card | code | what | measured | model | model / measured |")
     print("| --- | --- | --- | --- | --- | --- |")
     ratios = {}
