@@ -62,10 +62,7 @@ __device__ inline void weigh_head(const AttendArguments& a, const Piece& piece, 
 template <int heads, class Prepare, class AttendPiece>
 __device__ inline void attend_pieces(const AttendArguments& a, const Prepare& prepare, const AttendPiece& attend_piece)
 {
-    const HeadsOfBlock of(a, heads, int(blockIdx.x));
-    const int kv_head = of.kv_head, first_head = of.first, live_heads = of.count;
     const int row = int(blockIdx.z);
-    const int all_heads = a.kv_heads * a.group;
 
     let_next_begin();
     const int seen = *a.first + row + 1;
@@ -77,7 +74,8 @@ __device__ inline void attend_pieces(const AttendArguments& a, const Prepare& pr
 
     const float scale = a.q_scale[row];
     wait_for_previous();
-    prepare(a.q + std::size_t(row) * std::size_t(a.q_stride) + std::size_t(first_head * a.layout.k_dim), live_heads,
+    const HeadsOfBlock own(a, heads, int(blockIdx.x));
+    prepare(a.q + std::size_t(row) * std::size_t(a.q_stride) + std::size_t(own.first * a.layout.k_dim), own.count,
             scale);
     __syncthreads();
 
@@ -93,13 +91,16 @@ __device__ inline void attend_pieces(const AttendArguments& a, const Prepare& pr
             column = a.blocks[pieces.block_of(p)];
         if (column == 0)
             continue;  // the host attends it
-        const auto row_pieces = std::size_t(row) * std::size_t(a.max_pieces), slot = std::size_t(pieces.slot(p));
-        const Partial partial{row_pieces * std::size_t(all_heads) + std::size_t(first_head * a.max_pieces) + slot,
-                              ((row_pieces + slot) * std::size_t(all_heads) + std::size_t(first_head)) *
-                                  std::size_t(a.layout.v_dim)};
-        attend_piece(Piece{reinterpret_cast<const std::byte*>(column) + std::size_t(kv_head) * a.layout.bytes(), begin,
-                           first, last},
-                     live_heads, partial);
+        // They are computed anew, and take no registers while a piece is attended.
+        const HeadsOfBlock of(a, heads, computed_anew(int(blockIdx.x)));
+        const auto all_heads = std::size_t(computed_anew(a.kv_heads) * a.group);
+        const auto row_pieces = std::size_t(computed_anew(int(blockIdx.z))) * std::size_t(a.max_pieces);
+        const auto slot = std::size_t(pieces.slot(p));
+        const Partial partial{row_pieces * all_heads + std::size_t(of.first * a.max_pieces) + slot,
+                              ((row_pieces + slot) * all_heads + std::size_t(of.first)) * std::size_t(a.layout.v_dim)};
+        attend_piece(Piece{reinterpret_cast<const std::byte*>(column) + std::size_t(of.kv_head) * a.layout.bytes(),
+                           begin, first, last},
+                     of.count, partial);
     }
     if (a.at_end.counters)
         merge_at_end(a, heads);
