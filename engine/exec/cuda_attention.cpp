@@ -159,6 +159,10 @@ void CudaAttention::attend_many(const CudaAttending& a)
 /// Attends with few_rows_ rows at most.
 void CudaAttention::attend_few(const CudaAttending& a, const cuda::Rounded& rounded)
 {
+    if (!a.merges && !inputs_.streams(a.l) && cuda::merges_fast_at_end(a.launch)) {
+        calls_.launch(cuda::attend_and_merge, a.launch, cuda_address(a.p.sinks), a.out, rounded, products_.counters());
+        return;
+    }
     if (a.merges)
         host_part_.send_queries(a);
     if (recorder_.is_recording() && a.merges && joins_.by_flags()) {

@@ -53,7 +53,6 @@ CudaSizes::CudaSizes(const Hyperparameters& h, const KvCache& cache, int max_row
         all_heads = std::max(all_heads, layer.heads + 2 * layer.kv_heads);
     }
     const int groups = std::max(widest_ffn(h), h.experts_used * h.expert_ffn_length) / 32;
-    counters = std::size_t(std::max({1, all_heads, groups})) * sizeof(unsigned);
     CountedMemory counted(kCudaAlignment);
     Activations(h, max_rows, counted, head_rows).take_rounded(sixteen_bits);
     if (h.experts > 0)
@@ -67,6 +66,7 @@ CudaSizes::CudaSizes(const Hyperparameters& h, const KvCache& cache, int max_row
     };
     few_rows = int(std::clamp<std::size_t>(kMostPartials / std::max(partials_of(1), std::size_t(1)), 1, kFewRows));
     partials = partials_of(few_rows);
+    counters = std::size_t(std::max({1, all_heads, groups, heads * few_rows})) * sizeof(unsigned);
     host_partials = std::size_t(kFewRows * cuda::HostPartialsLayout{heads, v_dim}.floats()) * sizeof(float);
     rank_scratch = cuda::RankLayout(h.vocabulary, most_ranked).bytes;
     ranked = std::size_t(2 * most_ranked + 1) * sizeof(float);

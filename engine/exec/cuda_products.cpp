@@ -56,7 +56,12 @@ CudaProducts::CudaProducts(CudaCalls& calls, Vram& vram, const CudaSizes& sizes,
 
 Status CudaProducts::clear_counters()
 {
-    return calls_.device().checked(calls_.driver().fill(cuda_address(counters_), 0, counter_bytes_, calls_.queue()));
+    return calls_.device().checked(calls_.driver().fill(counters(), 0, counter_bytes_, calls_.queue()));
+}
+
+cuda::DevicePtr CudaProducts::counters() const
+{
+    return cuda_address(counters_);
 }
 
 void CudaProducts::round_rows(Rows& x)
@@ -131,7 +136,7 @@ void CudaProducts::multiply_and_prepare(Rows& x, std::span<const Product> produc
                                         const cuda::PreparedHeads& heads)
 {
     multiply_together(x, products, qkv, [&](const auto& together) {
-        calls_.launch(cuda::matvec_and_prepare, together, kv, heads, cuda_address(counters_));
+        calls_.launch(cuda::matvec_and_prepare, together, kv, heads, counters());
     });
 }
 
@@ -187,8 +192,7 @@ void CudaProducts::multiply_add_and_norm(Rows& x, const Product& product, Rows& 
     cuda::Product with = operands(x, *product.matrix, product.bias, cuda_rows(sum));
     with.into = cuda::Into::Sum;
     calls_.launch(cuda::matvec_and_norm, with,
-                  cuda::NormOfResult{cuda_address(norm.weight), norm.epsilon, cuda_rows(out), rounded},
-                  cuda_address(counters_));
+                  cuda::NormOfResult{cuda_address(norm.weight), norm.epsilon, cuda_rows(out), rounded}, counters());
     if (rounded.rows.at)
         out.set_rounded();
 }
@@ -297,7 +301,7 @@ void CudaProducts::round_at_end(cuda::GatedProduct& product, const Matrix& reade
     product.rounded = rounded_for(reader, out);
     if (!product.rounded.rows.at)
         return;
-    product.counters = cuda_address(counters_);
+    product.counters = counters();
     out.set_rounded();
 }
 

@@ -117,7 +117,9 @@ public:
         const cuda::DevicePtr q_scale = pieces.take(sizeof(float));
         const cuda::Rows out{pieces.take(std::size_t(heads * layout.v_dim) * sizeof(float)), heads * layout.v_dim};
         const cuda::DevicePtr partials_at = pieces.take(partials.bytes);
-        if (!table_at || !first_at || !q || !q_scale || !out.at || !partials_at)
+        const std::size_t counter_bytes = std::size_t(heads) * sizeof(unsigned);
+        const cuda::DevicePtr counters = pieces.take(counter_bytes);
+        if (!table_at || !first_at || !q || !q_scale || !out.at || !partials_at || !counters)
             return meter.too_small();
 
         const cuda::Driver& driver = meter.device().driver();
@@ -125,6 +127,8 @@ public:
         CudaStatus sent = driver.copy_to_device(table_at, table.data(), table.size() * sizeof(std::uint64_t), queue);
         if (sent == CudaStatus::Ok)
             sent = driver.copy_to_device(first_at, &first, sizeof first, queue);
+        if (sent == CudaStatus::Ok)
+            sent = driver.fill(counters, 0, counter_bytes, queue);
         if (sent == CudaStatus::Ok)
             sent = driver.synchronize(queue);
         if (const Status ok = meter.device().checked(sent); !ok)
@@ -138,6 +142,7 @@ public:
                             .max_blocks = blocks + 1,
                             .partials = partials_at};
         token.out_ = out;
+        token.counters_ = counters;
         token.bytes_ = double(blocks) * double(kv_heads) * double(layout.bytes());
         return token;
     }
@@ -146,6 +151,8 @@ public:
     {
         const cuda::Driver& driver = meter.device().driver();
         const cuda::Queue queue = meter.device().compute();
+        if (cuda::merges_fast_at_end(attention_))
+            return cuda::attend_and_merge(driver, queue, attention_, 0, out_, {}, counters_);
         const CudaStatus status = cuda::attend_blocks(driver, queue, attention_);
         return status == CudaStatus::Ok ? cuda::merge_partials(driver, queue, attention_, 0, 0, out_) : status;
     }
@@ -154,6 +161,7 @@ public:
 private:
     cuda::Attention attention_;
     cuda::Rows out_;
+    cuda::DevicePtr counters_ = 0;
     double bytes_ = 0;
 };
 

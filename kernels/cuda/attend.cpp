@@ -82,7 +82,7 @@ static AttendVariant variant_of(const Attention& a, int piece_tokens)
     return {v->second, v->first, unsigned(floats) * 4};
 }
 
-Status attend_blocks(const Driver& driver, Queue queue, const Attention& a)
+static Status launch_attend(const Driver& driver, Queue queue, const Attention& a, const AttendEnd& at_end)
 {
     if (!can_attend(a))
         return Status::InvalidValue;
@@ -107,6 +107,7 @@ Status attend_blocks(const Driver& driver, Queue queue, const Attention& a)
         .max = pointer<float>(a.partials + partials.max),
         .sum = pointer<float>(a.partials + partials.sum),
         .out = pointer<float>(a.partials + partials.out),
+        .at_end = at_end,
     };
     const AttendVariant v = variant_of(a, most.tokens);
     // As many thread blocks as fill the device, whatever the length of the conversation is now.
@@ -119,10 +120,47 @@ Status attend_blocks(const Driver& driver, Queue queue, const Attention& a)
                                v.shared_bytes, queue, arguments);
 }
 
+Status attend_blocks(const Driver& driver, Queue queue, const Attention& a)
+{
+    return launch_attend(driver, queue, a, {});
+}
+
+static bool can_merge(const Attention& a, const Rounded& rounded)
+{
+    return can_attend(a) && (!rounded.rows.at || a.kv.layout.v_dim % 32 == 0);
+}
+
+bool merges_fast_at_end(const Attention& a)
+{
+    // A launch costs some 8,000 cycles, and a multiprocessor reads some 40 bytes a cycle of the second cache.
+    constexpr std::int64_t kMostBytes = 256 << 10;
+    if (!can_attend(a))
+        return false;
+    const MostPieces most = most_pieces(a);
+    int pieces = std::min(most.count, a.many_pieces);  // of more, attention takes far longer than the merge
+    if (a.window > 0)
+        pieces = std::min(pieces, a.window / kPieceTokens + 2);
+    const int heads = std::min(a.group, variant_of(a, most.tokens).heads);
+    return std::int64_t(pieces) * heads * a.kv.layout.v_dim * std::int64_t(sizeof(float)) <= kMostBytes;
+}
+
+Status attend_and_merge(const Driver& driver, Queue queue, const Attention& a, DevicePtr sinks, Rows out,
+                        const Rounded& rounded, DevicePtr counters)
+{
+    if (!can_merge(a, rounded) || a.begin > 0 || a.end < a.max_blocks || !counters)
+        return Status::InvalidValue;
+    return launch_attend(driver, queue, a,
+                         {.counters = pointer<unsigned>(counters),
+                          .sinks = pointer<float>(sinks),
+                          .out = pointer<float>(out.at),
+                          .out_stride = out.stride,
+                          .rounded = rounded_rows(rounded)});
+}
+
 Status merge_partials(const Driver& driver, Queue queue, const Attention& a, DevicePtr host_partials, DevicePtr sinks,
                       Rows out, const Rounded& rounded)
 {
-    if (!can_attend(a) || (rounded.rows.at && a.kv.layout.v_dim % 32 != 0))
+    if (!can_merge(a, rounded))
         return Status::InvalidValue;
     const int heads = a.kv.heads * a.group;
     const PartialsLayout partials = partials_of(a);

@@ -337,25 +337,29 @@ __device__ void attend(const AttendArguments& a)
 
 }  // namespace
 
-extern "C" __global__ void __launch_bounds__(kAttendThreads, kAttendBlocks) attend_1(const AttendArguments a)
+extern "C" __global__ void __launch_bounds__(kAttendThreads, kAttendBlocks)
+    attend_1(const __grid_constant__ AttendArguments a)
 {
     attend<1>(a);
 }
 EMULATED(attend_1);
 
-extern "C" __global__ void __launch_bounds__(kAttendThreads, kAttendBlocks) attend_2(const AttendArguments a)
+extern "C" __global__ void __launch_bounds__(kAttendThreads, kAttendBlocks)
+    attend_2(const __grid_constant__ AttendArguments a)
 {
     attend<2>(a);
 }
 EMULATED(attend_2);
 
-extern "C" __global__ void __launch_bounds__(kAttendThreads, kAttendBlocks) attend_4(const AttendArguments a)
+extern "C" __global__ void __launch_bounds__(kAttendThreads, kAttendBlocks)
+    attend_4(const __grid_constant__ AttendArguments a)
 {
     attend<4>(a);
 }
 EMULATED(attend_4);
 
-extern "C" __global__ void __launch_bounds__(kAttendThreads, kAttendBlocks) attend_8(const AttendArguments a)
+extern "C" __global__ void __launch_bounds__(kAttendThreads, kAttendBlocks)
+    attend_8(const __grid_constant__ AttendArguments a)
 {
     attend<8>(a);
 }

@@ -13,7 +13,8 @@ constexpr int kAttendThreads = 128;
 // Thread blocks on a multiprocessor: as many as leave each thread enough registers for the loads it has under way.
 constexpr int kAttendBlocks = 4;
 constexpr int kMergeThreads = 256;
-constexpr int kMergeValues = 32;  // of a head, that a thread block joins
+constexpr int kMergeValues = 32;                                 // of a head, that a thread block joins
+constexpr int kMergeSlots = kMergeThreads / (kMergeValues / 4);  // each adds up every so many pieces
 
 /// Says which tokens a row sees: the last `tokens`, its own included; or with `chunks` those from the last multiple of
 /// `tokens` up to its own.
@@ -85,6 +86,16 @@ struct MostPieces {
     }
 };
 
+/// Says what a launch of attention ends with where it attends all that its rows see: the merge. It is done by the
+/// thread block that is the last to end of those that share a row's heads.
+struct AttendEnd {
+    unsigned* counters;  // (rows, gridDim.x) zeros, which are zeros again behind the launch; null: it ends with nothing
+    const float* sinks;  // as in MergeArguments
+    float* out;
+    int out_stride;
+    RoundedRows rounded;
+};
+
 /// Attention of a few query rows over the KV blocks of one layer, block by block: the arguments of the kernels.
 struct AttendArguments {
     KvBlockLayout layout;
@@ -108,6 +119,8 @@ struct AttendArguments {
     float* max;
     float* sum;
     float* out;
+
+    AttendEnd at_end;
 };
 
 /// Says where a thread block of attend_halves.cu has what in shared memory, in bytes. heads: that it takes; pass:

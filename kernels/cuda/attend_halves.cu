@@ -484,7 +484,7 @@ __device__ void attend(const AttendArguments& a)
 
 #define ATTEND_HALVES(heads, pass)                                                                                     \
     extern "C" __global__ void __launch_bounds__(kAttendThreads, kAttendBlocks)                                        \
-        attend_##heads##_##pass(const AttendArguments a)                                                               \
+        attend_##heads##_##pass(const __grid_constant__ AttendArguments a)                                             \
     {                                                                                                                  \
         attend<heads, pass>(a);                                                                                        \
     }                                                                                                                  \

@@ -1,11 +1,12 @@
 // Attends paged KV for a few rows: a thread block takes the query heads of one KV head and walks over pieces of KV
 // blocks, reading each byte once for all of them. Each piece gives a partial of its own, so a result does not depend on
-// how many thread blocks share the work; merge_partials joins them. Pieces are short, so that a short conversation
-// gives the whole device something to do. Page table and length are device memory.
+// how many thread blocks share the work; the launch ends with joining them, or merge_partials does it. Pieces are
+// short, so that a short conversation gives the whole device something to do. Page table and length are device memory.
 #pragma once
 
 #include "kernels/cuda/attend.h"
 #include "kernels/cuda/device.h"
+#include "kernels/cuda/merge_at_end.cuh"
 #include "kernels/cuda/reduce.cuh"
 
 namespace kernels::cuda {
@@ -62,12 +63,7 @@ __device__ inline void weigh_head(const AttendArguments& a, const Piece& piece, 
 template <int heads, class Prepare, class AttendPiece>
 __device__ inline void attend_pieces(const AttendArguments& a, const Prepare& prepare, const AttendPiece& attend_piece)
 {
-    const int passes = (a.group + heads - 1) / heads;
-    const int kv_head = int(blockIdx.x) / passes;
-    const int first_head = kv_head * a.group + int(blockIdx.x) % passes * heads;
-    const int live_heads = min(heads, (kv_head + 1) * a.group - first_head);
     const int row = int(blockIdx.z);
-    const int all_heads = a.kv_heads * a.group;
 
     let_next_begin();
     const int seen = *a.first + row + 1;
@@ -79,7 +75,8 @@ __device__ inline void attend_pieces(const AttendArguments& a, const Prepare& pr
 
     const float scale = a.q_scale[row];
     wait_for_previous();
-    prepare(a.q + std::size_t(row) * std::size_t(a.q_stride) + std::size_t(first_head * a.layout.k_dim), live_heads,
+    const HeadsOfBlock own(a, heads, int(blockIdx.x));
+    prepare(a.q + std::size_t(row) * std::size_t(a.q_stride) + std::size_t(own.first * a.layout.k_dim), own.count,
             scale);
     __syncthreads();
 
@@ -95,14 +92,19 @@ __device__ inline void attend_pieces(const AttendArguments& a, const Prepare& pr
             column = a.blocks[pieces.block_of(p)];
         if (column == 0)
             continue;  // the host attends it
-        const auto row_pieces = std::size_t(row) * std::size_t(a.max_pieces), slot = std::size_t(pieces.slot(p));
-        const Partial partial{row_pieces * std::size_t(all_heads) + std::size_t(first_head * a.max_pieces) + slot,
-                              ((row_pieces + slot) * std::size_t(all_heads) + std::size_t(first_head)) *
-                                  std::size_t(a.layout.v_dim)};
-        attend_piece(Piece{reinterpret_cast<const std::byte*>(column) + std::size_t(kv_head) * a.layout.bytes(), begin,
-                           first, last},
-                     live_heads, partial);
+        // They are computed anew, and take no registers while a piece is attended.
+        const HeadsOfBlock of(a, heads, computed_anew(int(blockIdx.x)));
+        const auto all_heads = std::size_t(computed_anew(a.kv_heads) * a.group);
+        const auto row_pieces = std::size_t(computed_anew(int(blockIdx.z))) * std::size_t(a.max_pieces);
+        const auto slot = std::size_t(pieces.slot(p));
+        const Partial partial{row_pieces * all_heads + std::size_t(of.first * a.max_pieces) + slot,
+                              ((row_pieces + slot) * all_heads + std::size_t(of.first)) * std::size_t(a.layout.v_dim)};
+        attend_piece(Piece{reinterpret_cast<const std::byte*>(column) + std::size_t(of.kv_head) * a.layout.bytes(),
+                           begin, first, last},
+                     of.count, partial);
     }
+    if (a.at_end.counters)
+        merge_at_end(a, heads);
 }
 
 }  // namespace kernels::cuda

@@ -1,26 +1,19 @@
 // Joins the partials of all pieces of KV blocks into attention's result, wherever they were computed. A thread block
 // joins 32 values of a head, so that many thread blocks read. The order of the additions depends on the numbers of the
-// pieces only.
+// pieces only; merge_at_end.cuh has the same.
 #include "kernels/cuda/attend.h"
 #include "kernels/cuda/q8_rows.cuh"
+#include "kernels/cuda/quads.cuh"
 #include "kernels/cuda/reduce.cuh"
 
 using namespace kernels::cuda;
 
 namespace {
 
-constexpr int kQuads = kMergeValues / 4;        // of values that are joined; neighbouring lanes have them
-constexpr int kSlots = kMergeThreads / kQuads;  // threads that share the pieces
-constexpr int kEach = kMergeThreads / kSlots;   // pieces of each, of as many as there are threads
+constexpr int kQuads = kMergeValues / 4;       // of values that are joined; neighbouring lanes have them
+constexpr int kSlots = kMergeSlots;            // threads that share the pieces
+constexpr int kEach = kMergeThreads / kSlots;  // pieces of each, of as many as there are threads
 static_assert(kWarp % kQuads == 0);
-
-__device__ inline void add(float4& to, const float4& v)
-{
-    to.x += v.x;
-    to.y += v.y;
-    to.z += v.z;
-    to.w += v.w;
-}
 
 }  // namespace
 
@@ -98,15 +91,14 @@ extern "C" __global__ void __launch_bounds__(kMergeThreads) merge_partials(const
     for (int first = pieces.begin;;) {
         const float own_weight = own_here ? expf(own_max - largest) : 0.0f;
         if (own_weight > 0.0f)
-            sum += own_weight * own_sum;
+            sum = __fmaf_rn(own_weight, own_sum, sum);
         weights[threadIdx.x] = own_weight;
         __syncthreads();
 #pragma unroll
         for (int i = 0; i < kEach; ++i) {
             const float weight = weights[slot + i * kSlots];
             if (weight > 0.0f)
-                add(out, make_float4(weight * values[i].x, weight * values[i].y, weight * values[i].z,
-                                     weight * values[i].w));
+                add_product(out, weight, values[i]);
         }
         first += kMergeThreads;
         if (first >= end)

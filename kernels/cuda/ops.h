@@ -336,7 +336,7 @@ enum class WindowKind { Sliding, Chunks };
 constexpr int kManyPieces = 128;
 
 /// Attention of a few rows, each over the tokens before it and itself. One partial for each piece of a KV block, then
-/// the merge.
+/// the merge, in a launch of its own or at the end of the same.
 struct Attention {
     KvBlocks kv = {};     // v_dim is a multiple of 8
     int group = 1;        // query heads that share a KV head
@@ -373,6 +373,14 @@ Status attend_blocks(const Driver& driver, Queue queue, const Attention& a);
 // and carry no value, or 0; out: (rows, heads, v_dim); v_dim is a multiple of 32 where it is rounded
 Status merge_partials(const Driver& driver, Queue queue, const Attention& a, DevicePtr host_partials, DevicePtr sinks,
                       Rows out, const Rounded& rounded = {});
+
+// Both in one launch, which attends all blocks that the rows see: what comes is what attend_blocks and merge_partials
+// make one after another, to the bit. counters: (rows, heads) unsigned zeros, which are zeros again behind the launch.
+// InvalidValue where `a` leaves blocks to other launches
+Status attend_and_merge(const Driver& driver, Queue queue, const Attention& a, DevicePtr sinks, Rows out,
+                        const Rounded& rounded, DevicePtr counters);
+// Says whether that is likely to be faster: a thread block joins by itself all that its heads have of a row.
+bool merges_fast_at_end(const Attention& a);
 
 /// Says how several launches of attend_many share one attention: what is not finished goes from one to the next.
 struct Carried {

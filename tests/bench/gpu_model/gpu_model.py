@@ -20,14 +20,18 @@ What is assumed:
   cuBLAS reaches 60 % of them, with weights made halves once for 2,048 rows.
 - Attention of a decode step waits 13 latencies, however short it is, and takes 13 bytes of KV a cycle and
   multiprocessor (measured: what 32,000 tokens added to a step), at most what a product reads.
-- Four of a layer's 6 launches are products. Each ends with work that had a launch of its own on 2026-11-27, when there
+- Four of a layer's 5 launches are products. Each ends with work that had a launch of its own on 2026-11-27, when there
   were 10; those took the times of SMALL, scaled by the clock. Now the thread block that ends last does that work: it
   waits several times for the second cache, L2_CYCLES each, and its instructions wait for each other (ENDS). This has
   been measured on no card.
+- Attention ends in the same way with its merge (MERGE_END): the thread block that ends last reads the values of all
+  pieces of a KV head's four heads. To each of its threads eight quads of floats are under way at any time.
 - What happens on the host between two tokens is hidden, but for 15 us.
 - Merging the partials of a layer's attention waited for memory ten times, and once more for each eight pieces of 64
   tokens, since its loads stood behind branches (machine code of fbdae1c; 14 us at 8,192 tokens on an H200, by ncu). Now
-  the loads for up to 256 pieces are begun together: eight of the ten waits remain, and none for the pieces."""
+  the loads for up to 256 pieces are begun together: eight of the ten waits remain, and none for the pieces. It is a
+  launch of its own where the host attends a part, where KV is streamed, and where one thread block would read too
+  much."""
 
 import argparse
 import pathlib
@@ -103,6 +107,9 @@ SMALL = {"norm and quantise": 4.3e-6, "prepare heads": 3.9e-6, "norm and quantis
 # written, it is counted, it reads; then come a norm's weights, or the place of a head), and the cycles of its
 # instructions.
 ENDS = {"norm and quantise": (4, 1300), "prepare heads": (5, 600), "norm and quantise, 2": (4, 1300), "quantise": (3, 200)}
+MERGE_END = (3, 900)
+MERGE_VALUES = 4 * 128 * 4  # bytes of a piece's partials of four heads
+MERGE_UNDER_WAY = 128 * 8 * 16  # bytes
 RANK_S = 20e-6
 
 
@@ -167,12 +174,12 @@ def small_kernels(card, tokens):
     return (MERGE_S + sum(SMALL.values())) * 1.755 / card.ghz
 
 
-def merge_and_ends(card, tokens):
+def ends(card, tokens):
     waits, cycles = (sum(of) for of in zip(*ENDS.values()))
-    return merge(card, tokens) + (waits * L2_CYCLES + cycles) / card.hz
+    return merge_at_end(card, tokens) + (waits * L2_CYCLES + cycles) / card.hz
 
 
-def layer(card, tokens, between=merge_and_ends):
+def layer(card, tokens, between=ends):
     small = between(card, tokens)
     kv_rate = min(OF_A_COPY * card.copy, 13 * card.multiprocessors * card.hz)
     attend = LAUNCH_S + 13 * LATENCY_CYCLES / card.hz + tokens * KV_BYTES / kv_rate
@@ -195,10 +202,19 @@ def merge_of_fbdae1c(card, tokens):
     return LAUNCH_S + (10 + tokens / 64 / 8) * LATENCY_CYCLES / card.hz
 
 
-def merge(card, tokens):
+def pieces_of(tokens):
     """Pieces have 64 tokens; 128 or 256 where there would be more than 128 pieces."""
-    pieces = tokens / next((piece for piece in (64, 128) if tokens <= 128 * piece), 256)
-    return LAUNCH_S + (8 + pieces // 257) * LATENCY_CYCLES / card.hz
+    return tokens / next((piece for piece in (64, 128) if tokens <= 128 * piece), 256)
+
+
+def merge(card, tokens):
+    return LAUNCH_S + (8 + pieces_of(tokens) // 257) * LATENCY_CYCLES / card.hz
+
+
+def merge_at_end(card, tokens):
+    waits, cycles = MERGE_END
+    reads = max(1, pieces_of(tokens)) * MERGE_VALUES / MERGE_UNDER_WAY
+    return ((waits + max(1, reads)) * L2_CYCLES + cycles) / card.hz
 
 
 def decode(card, tokens, of_layer=layer, rank=RANK_S):
@@ -294,11 +310,12 @@ def print_report():
         share = 100 * e["decode_0"] * step_bytes() / card.copy
         print(f"| {card.name} | {e['decode_0']:.0f} | {share:.0f} % | {e['decode_4096']:.0f} | {text(review[0])} | "
               f"{e['prefill_own']:.0f} | {e['prefill_blas']:.0f} | {text(review[1])} |")
-    print("\n| card | merge of a layer at 8,192, us, fbdae1c | now | at 32,768, fbdae1c | now |")
-    print("| --- | --- | --- | --- | --- |")
+    print("\n| card | merge of a layer at 8,192, us, fbdae1c | by itself | at the end | at 32,768, fbdae1c | by itself | at the end |")
+    print("| --- | --- | --- | --- | --- | --- | --- |")
     for card in CARDS:
         print(f"| {card.name} | " + " | ".join(
-            f"{1e6 * of(card, tokens):.1f}" for tokens in (8192, 32768) for of in (merge_of_fbdae1c, merge)) + " |")
+            f"{1e6 * of(card, tokens):.1f}" for tokens in (8192, 32768)
+            for of in (merge_of_fbdae1c, merge, merge_at_end)) + " |")
     print("\n| card | code | what | measured | model | model / measured |")
     print("| --- | --- | --- | --- | --- | --- |")
     ratios = {}
