@@ -330,7 +330,7 @@ __device__ void attend(const AttendArguments& a)
             reinterpret_cast<float4*>(q)[i] = make_float4(v.x * scale, v.y * scale, v.z * scale, v.w * scale);
         }
     };
-    attend_pieces<heads>(a, prepare, [&](const Piece& piece, int live_heads, const Partial& partial) {
+    attend_pieces<heads, false>(a, prepare, [&](const Piece& piece, int live_heads, const Partial& partial) {
         attend_piece<heads>(a, piece, live_heads, partial, q, scores, parts);
     });
 }

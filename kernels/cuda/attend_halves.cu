@@ -457,7 +457,7 @@ template <int heads, int pass>
 __device__ void attend(const AttendArguments& a)
 {
     const SharedOf<heads> shared(a, pass);
-    attend_pieces<heads>(
+    attend_pieces<heads, true>(
         a,
         [&](const float* q, int live_heads, float scale) {
             prepare<heads>(shared, q, a.layout.k_dim, live_heads, scale);

@@ -59,11 +59,14 @@ __device__ inline void weigh_head(const AttendArguments& a, const Piece& piece, 
 
 /// Attends the pieces of a thread block's heads and row. grid: (kv_heads * ceil(group / heads), thread blocks that
 /// share the pieces, rows). It calls prepare(queries of the first head, number of heads, the queries' factor), then
-/// attend_piece(piece, number of heads, where its partial goes) for each piece.
-template <int heads, class Prepare, class AttendPiece>
+/// attend_piece(piece, number of heads, where its partial goes) for each piece. short_of_registers: the place of
+/// partials is computed anew for each piece, and takes no registers while a piece is attended
+template <int heads, bool short_of_registers, class Prepare, class AttendPiece>
 __device__ inline void attend_pieces(const AttendArguments& a, const Prepare& prepare, const AttendPiece& attend_piece)
 {
+    const HeadsOfBlock own(a, heads, int(blockIdx.x));
     const int row = int(blockIdx.z);
+    const int all_heads = a.kv_heads * a.group;
 
     let_next_begin();
     const int seen = *a.first + row + 1;
@@ -75,7 +78,6 @@ __device__ inline void attend_pieces(const AttendArguments& a, const Prepare& pr
 
     const float scale = a.q_scale[row];
     wait_for_previous();
-    const HeadsOfBlock own(a, heads, int(blockIdx.x));
     prepare(a.q + std::size_t(row) * std::size_t(a.q_stride) + std::size_t(own.first * a.layout.k_dim), own.count,
             scale);
     __syncthreads();
@@ -92,13 +94,14 @@ __device__ inline void attend_pieces(const AttendArguments& a, const Prepare& pr
             column = a.blocks[pieces.block_of(p)];
         if (column == 0)
             continue;  // the host attends it
-        // They are computed anew, and take no registers while a piece is attended.
-        const HeadsOfBlock of(a, heads, computed_anew(int(blockIdx.x)));
-        const auto all_heads = std::size_t(computed_anew(a.kv_heads) * a.group);
-        const auto row_pieces = std::size_t(computed_anew(int(blockIdx.z))) * std::size_t(a.max_pieces);
+        const HeadsOfBlock of = short_of_registers ? HeadsOfBlock(a, heads, computed_anew(int(blockIdx.x))) : own;
+        const auto heads_of_row = std::size_t(short_of_registers ? computed_anew(a.kv_heads) * a.group : all_heads);
+        const auto row_pieces =
+            std::size_t(short_of_registers ? computed_anew(int(blockIdx.z)) : row) * std::size_t(a.max_pieces);
         const auto slot = std::size_t(pieces.slot(p));
-        const Partial partial{row_pieces * all_heads + std::size_t(of.first * a.max_pieces) + slot,
-                              ((row_pieces + slot) * all_heads + std::size_t(of.first)) * std::size_t(a.layout.v_dim)};
+        const Partial partial{row_pieces * heads_of_row + std::size_t(of.first * a.max_pieces) + slot,
+                              ((row_pieces + slot) * heads_of_row + std::size_t(of.first)) *
+                                  std::size_t(a.layout.v_dim)};
         attend_piece(Piece{reinterpret_cast<const std::byte*>(column) + std::size_t(of.kv_head) * a.layout.bytes(),
                            begin, first, last},
                      of.count, partial);
