@@ -68,7 +68,8 @@ StackLayout {
         onUndoRequested: root.undoRequested()
     }
     // A Loader of Qt 6.4 cannot make bound components, so these components use outer ids, which the linter cannot
-    // check. qmllint disable unqualified
+    // check.
+    // qmllint disable unqualified
     PageLoader {
         shown: root.page === PageName.Models
         sourceComponent: ModelsPage {

@@ -131,7 +131,8 @@ FocusScope {
                 onLeaveRequested: writing.takeFocus()
             }
             // Before Qt 6.5 a Loader cannot make bound components, and the linter takes outer ids in them for
-            // unqualified. qmllint disable unqualified
+            // unqualified.
+            // qmllint disable unqualified
             Loader {
                 id: columns
 
