@@ -1,4 +1,4 @@
-// origin_of() and its neighbours read and join addresses of the web.
+// Reads and joins addresses of the web.
 #pragma once
 
 #include <optional>

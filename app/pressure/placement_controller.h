@@ -91,8 +91,7 @@ public:
     Q_INVOKABLE void dismissTrouble();
 
     const engine::LoadRequest& request() const { return m_request; }  // as it was loaded, with what was changed since
-    /// Returns `loaded` with what has been changed since on the same device; a budget shrunk for another program counts
-    /// as grown back.
+    /// Returns `loaded` with what has been changed since on the same device, a budget that has shrunk as grown back.
     engine::PlacementOptions asChanged(engine::PlacementOptions loaded) const;
 
     // Called when the model was loaded, is gone, or the engine reports something.
