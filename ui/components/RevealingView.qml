@@ -6,11 +6,16 @@ import Spillway.Ui.Theme
 Flickable {
     id: root
 
+    property Item revealed: null // null: the page has been scrolled in another way since
+
     function reveal(item: Item) {
         let up = item;
         while (up && up !== contentItem)
             up = up.parent;
-        if (!up || !interactive)
+        if (!up)
+            return;
+        revealed = item;
+        if (!interactive)
             return;
         const top = item.mapToItem(contentItem, 0, 0).y, bottom = top + item.height;
         if (top < contentY)
@@ -19,8 +24,17 @@ Flickable {
             contentY = Math.max(0, Math.min(contentHeight - height, bottom + Theme.gap - height));
     }
 
+    // Does it again where the page finds its final height only after the keyboard has come to the item.
+    function revealAgain() {
+        if (revealed && revealed === root.Window.activeFocusItem)
+            reveal(revealed);
+    }
+
     clip: true
     contentWidth: width
+    onContentHeightChanged: Qt.callLater(root.revealAgain) // qmllint disable
+    onHeightChanged: Qt.callLater(root.revealAgain) // qmllint disable
+    onMovementStarted: revealed = null
     boundsBehavior: Flickable.StopAtBounds
     ScrollBar.vertical: ThinScrollBar { visible: root.interactive }
 
