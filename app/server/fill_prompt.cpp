@@ -129,7 +129,7 @@ engine::Result<Ids> GapLayout::lay_out(const Gap& gap, std::size_t room)
     left -= before->size() + after->size();
     const auto others = last_that_fit(gap.others, left);
     if (!others)
-        return others;
+        return tl::unexpected(others.error());
 
     before->insert(before->begin(), marks_.prefix);
     after->insert(after->begin(), marks_.suffix);

@@ -25,7 +25,7 @@ void KeptResponses::keep(std::string id, const Json& messages, const Json& items
 }
 
 /// Called under the lock.
-void KeptResponses::drop(std::deque<Kept>::iterator kept)
+void KeptResponses::drop(const std::deque<Kept>::iterator& kept)
 {
     bytes_ -= kept->bytes;
     for (const std::string& item : kept->items)

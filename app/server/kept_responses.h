@@ -42,7 +42,7 @@ private:
         std::vector<std::string> items = {};  // their ids
         std::size_t bytes = 0;                // size of the response and its items
     };
-    void drop(std::deque<Kept>::iterator kept);
+    void drop(const std::deque<Kept>::iterator& kept);
 
     const std::size_t most_bytes_;
     mutable std::mutex mutex_;
