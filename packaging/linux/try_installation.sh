@@ -10,13 +10,20 @@ package=$(realpath "$1") suite=$2
 mkdir -p "$3"
 folder=$(realpath "$3")
 root=$folder/root
-display=:${DISPLAY_NUMBER:-77}
-offline=(unshare --net chroot "$root" setpriv --reuid 1000 --regid 1000 --clear-groups
-    env -i HOME=/home/user PATH=/usr/bin:/bin DISPLAY="$display" LANG=C.UTF-8)
 exec > >(tee "$folder/log") 2>&1
 
 say() { printf '== %s\n' "$*"; }
 fail() { printf 'FAILED: %s\n' "$*" && exit 1; }
+
+# The X server picks a free display, and names it as soon as it takes connections.
+Xvfb -displayfd 3 -screen 0 1280x800x24 3>"$folder/display" >"$folder/xvfb.log" 2>&1 &
+trap 'kill $(jobs -p) 2>/dev/null || true' EXIT
+for _ in {1..600}; do [[ ! -s $folder/display ]] || break; sleep 0.1; done
+[[ -s $folder/display ]] || fail "no X server: $(<"$folder/xvfb.log")"
+display=:$(<"$folder/display")
+
+offline=(unshare --net chroot "$root" setpriv --reuid 1000 --regid 1000 --clear-groups
+    env -i HOME=/home/user PATH=/usr/bin:/bin DISPLAY="$display" LANG=C.UTF-8)
 inside() { chroot "$root" "$@"; }
 # Lists all files but those that an installation may leave behind: apt's and dpkg's own notes, and the user's data.
 files() {
@@ -82,9 +89,6 @@ guide=$(sed -n 's|^\.\(/.*guide\.gguf\)$|\1|p' "$folder/installed")
 [[ $(wc -c <"$folder/answer") -gt 20 ]] || fail "it said nothing"
 
 say "the window answers"
-Xvfb "$display" -screen 0 1280x800x24 -nolisten tcp >/dev/null 2>&1 &
-trap 'kill $(jobs -p) 2>/dev/null || true' EXIT
-for _ in {1..50}; do [[ ! -S /tmp/.X11-unix/X${display#:} ]] || break; sleep 0.1; done
 mkdir -p "$root/tmp/.X11-unix"
 mount --bind /tmp/.X11-unix "$root/tmp/.X11-unix"
 touch "$folder/window.log"
