@@ -41,10 +41,10 @@ struct Where {
     bool operator==(const Where&) const = default;
 };
 
-constexpr std::size_t kExchangeBytes = 64;
+constexpr std::size_t kExchangeBytes = 64;  // at most, of a lane
 
 void block_barrier(Where where);
-/// Waits for the warp, and gives what each lane brought: (32, kExchangeBytes), valid until this lane's next exchange.
+/// Waits for the warp, and gives what each lane brought: (32, bytes), valid until this lane waits again.
 const std::byte* warp_exchange(unsigned mask, const void* mine, std::size_t bytes, Where where);
 
 /// What each lane of the warp brought.
@@ -56,7 +56,7 @@ public:
         : all_(warp_exchange(~0u, mine, sizeof mine, where))
     {
     }
-    const T* of(int lane) const { return reinterpret_cast<const T*>(all_ + std::size_t(lane) * kExchangeBytes); }
+    const T* of(int lane) const { return reinterpret_cast<const T*>(all_) + std::ptrdiff_t(lane) * count; }
 
 private:
     const std::byte* all_;
@@ -183,7 +183,7 @@ T __shfl_sync(unsigned mask, T mine, int from, kernels::cuda::host::Where where 
 {
     const std::byte* all = kernels::cuda::host::warp_exchange(mask, &mine, sizeof mine, where);
     T theirs;
-    std::memcpy(&theirs, all + std::size_t(from % 32) * kernels::cuda::host::kExchangeBytes, sizeof theirs);
+    std::memcpy(&theirs, all + std::size_t(from % 32) * sizeof theirs, sizeof theirs);
     return theirs;
 }
 
@@ -202,7 +202,7 @@ inline unsigned __ballot_sync(unsigned mask, int mine,
     unsigned bits = 0;
     for (unsigned lane = 0; lane < 32; ++lane) {
         int theirs;
-        std::memcpy(&theirs, all + lane * kernels::cuda::host::kExchangeBytes, sizeof theirs);
+        std::memcpy(&theirs, all + lane * sizeof theirs, sizeof theirs);
         bits |= unsigned(theirs != 0) << lane;
     }
     return bits;

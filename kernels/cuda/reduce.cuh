@@ -6,18 +6,42 @@
 
 namespace kernels::cuda {
 
-__device__ inline float warp_sum(float x)
+/// Returns x of all lanes combined: each lane's with that of the lane 16 places away, then 8, 4, 2 and 1.
+template <class Combine>
+__device__ inline float butterfly(float x, Combine combine)
 {
     for (int flip = kWarp / 2; flip > 0; flip /= 2)
-        x += __shfl_xor_sync(kWholeWarp, x, flip);
+        x = combine(x, __shfl_xor_sync(kWholeWarp, x, flip));
     return x;
+}
+
+/// Returns what butterfly() returns. The emulated GPU exchanges once in place of five times: there an exchange costs
+/// more than all the rest.
+template <class Combine>
+__device__ inline float over_warp(float x, Combine combine)
+{
+#ifdef __CUDACC__
+    return butterfly(x, combine);
+#else
+    const host::Exchange<float, 1> all({x});
+    float combined[kWarp];
+    for (int i = 0; i < kWarp; ++i)
+        combined[i] = *all.of(i);
+    for (int count = kWarp / 2; count > 0; count /= 2)
+        for (int i = 0; i < count; ++i)
+            combined[i] = combine(combined[i], combined[i + count]);
+    return combined[0];
+#endif
+}
+
+__device__ inline float warp_sum(float x)
+{
+    return over_warp(x, [](float a, float b) { return a + b; });
 }
 
 __device__ inline float warp_max(float x)
 {
-    for (int flip = kWarp / 2; flip > 0; flip /= 2)
-        x = fmaxf(x, __shfl_xor_sync(kWholeWarp, x, flip));
-    return x;
+    return over_warp(x, [](float a, float b) { return fmaxf(a, b); });
 }
 
 __device__ inline float block_sum(float x)

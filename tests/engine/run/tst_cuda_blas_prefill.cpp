@@ -152,7 +152,7 @@ private Q_SLOTS:
     void aDeviceThatIsLostIsNoEnd()
     {
         const Run on_cpu = run_once(request_for("llama"));
-        for (int call = 60; call < 1200; call += 97) {
+        for (int call = 60; call < 1200; call += 197) {
             Gpu gpu;
             if (!gpu.emulated())
                 QSKIP("a real one does not fail at will");

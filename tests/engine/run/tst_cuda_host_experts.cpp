@@ -74,8 +74,12 @@ private Q_SLOTS:
     void theHostsPartIsRight_data()
     {
         QTest::addColumn<QString>("name");
-        for (const char* const name : {"qwen3moe", "gpt-oss", "nemotron_h_moe", "gemma4-moe"})
+        for (const char* const name : {"gpt-oss", "nemotron_h_moe"})
             QTest::addRow("%s", name) << QString(name);
+#ifndef SPILLWAY_SANITIZED
+        for (const char* const name : {"qwen3moe", "gemma4-moe"})
+            QTest::addRow("%s", name) << QString(name);
+#endif
     }
     void theHostsPartIsRight()
     {

@@ -107,7 +107,8 @@ private Q_SLOTS:
         QFETCH(float, xtc);
         QFETCH(float, typical);
         const cuda::DriverTable table = tableThatCounts();
-        for (const std::uint64_t seed : {1u, 2u, 3u}) {
+        for (const std::uint64_t seed :
+             temperature == 0 ? std::vector<std::uint64_t>{1} : std::vector<std::uint64_t>{2, 3}) {
             SamplingOptions sampling;
             sampling.temperature = temperature;
             sampling.top_k = topK;

@@ -6,12 +6,15 @@
 #include "tests/support/cuda/static_shared.h"
 #include "tests/support/test_program.h"
 
+#include <QRandomGenerator>
 #include <QTest>
 
 #include <algorithm>
 #include <atomic>
+#include <bit>
 #include <future>
 #include <numeric>
+#include <random>
 #include <thread>
 
 using namespace kernels::cuda;
@@ -43,6 +46,15 @@ static void sum_of_places(float* sums)
     sums[blockIdx.x * blockDim.x + threadIdx.x] = sum + block_sum(1.0f);
 }
 EMULATED(sum_of_places);
+
+// Leaves in each lane's three floats its value, and what both ways of adding the warp's values give.
+static void sum_both_ways(float* values)
+{
+    float* const mine = values + std::size_t(3) * threadIdx.x;
+    mine[1] = warp_sum(mine[0]);
+    mine[2] = butterfly(mine[0], [](float a, float b) { return a + b; });
+}
+EMULATED(sum_both_ways);
 
 static void barrier_of_a_half(int* values)
 {
@@ -219,6 +231,24 @@ private slots:
             QCOMPARE(run("sum_of_places", {2}, {threads}, 0, sums.data()), std::string());
             for (float sum : sums)
                 QCOMPARE(sum, float(threads) * float(threads + 1) / 2);
+        }
+    }
+
+    // The emulated GPU adds in another way than the compiled kernel does.
+    void bothWaysOfSummingGiveTheSameBits()
+    {
+        constexpr unsigned kThreads = 256;
+        const quint32 seed = QRandomGenerator::global()->generate();
+        qInfo("seed %u", seed);
+        std::mt19937 random(seed);
+        std::normal_distribution<float> normal(0, 1000);
+        std::vector<float> values(std::size_t(3) * kThreads);
+        for (float& value : values)
+            value = normal(random);
+        QCOMPARE(run("sum_both_ways", {1}, {kThreads}, 0, values.data()), std::string());
+        for (unsigned thread = 0; thread < kThreads; ++thread) {
+            const float* const mine = &values[std::size_t(3) * thread];
+            QCOMPARE(std::bit_cast<std::uint32_t>(mine[1]), std::bit_cast<std::uint32_t>(mine[2]));
         }
     }
 

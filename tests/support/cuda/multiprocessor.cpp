@@ -50,7 +50,6 @@ void Multiprocessor::begin(const Launch& launch)
     while (threads_.size() < count_)
         threads_.push_back(std::make_unique<Thread>());
     standings_.resize(threads_.size());
-    warps_.resize(std::max(warps_.size(), std::size_t(count_ / kWarpLanes)));
     blockDim = {launch.block.x, launch.block.y, launch.block.z};
     gridDim = {launch.grid.x, launch.grid.y, launch.grid.z};
 }
@@ -71,8 +70,6 @@ void Multiprocessor::run_threads()
     for (unsigned i = 0; i < count_; ++i) {
         Thread& t = *threads_[i];
         t.place = {i % blockDim.x, i / blockDim.x % blockDim.y, i / blockDim.x / blockDim.y};
-        standings_[i].state = Standing::State::Ready;
-        t.exchanges = 0;
         t.copies.clear();
         t.uncommitted.clear();
         t.fiber.start(body, this);
@@ -88,34 +85,38 @@ void Multiprocessor::run_threads()
 // Runs a warp until every lane has ended or waits for the block. A lane that stops hands over to the next one.
 void Multiprocessor::run_warp(unsigned w)
 {
-    const auto lanes = std::span(standings_).subspan(std::size_t(w) * kWarpLanes, kWarpLanes);
-    const auto exchanges = [](const Standing& lane) { return lane.state == Standing::State::AtWarpExchange; };
     warp_ = w;
-    for (;;) {
-        flip_ = random() % kWarpLanes;
-        lanes_taken_ = 0;
-        if (take_next_lane())
-            current_->fiber.resume();
-        if (!fault_.empty() || std::none_of(lanes.begin(), lanes.end(), exchanges))
-            return;
-        for (const Standing& lane : lanes)
-            if (lane != lanes.front())
-                return fault("a warp's lanes part ways:" + standing());
-        for (Standing& lane : lanes)
-            lane.state = Standing::State::Ready;
-    }
+    begin_round();
+    current_->fiber.resume();
 }
 
-bool Multiprocessor::take_next_lane()
+void Multiprocessor::begin_round()
 {
-    while (lanes_taken_ < kWarpLanes && fault_.empty()) {
-        index_ = warp_ * kWarpLanes + (lanes_taken_++ ^ flip_);
-        if (standings_[index_].state == Standing::State::Ready) {
-            current_ = threads_[index_].get();
-            threadIdx = current_->place;
-            return true;
-        }
+    flip_ = random() % kWarpLanes;
+    lanes_taken_ = 0;
+    parted_ = false;
+    take_next_lane();
+    first_ = &standings_[index_];
+}
+
+void Multiprocessor::take_next_lane()
+{
+    index_ = warp_ * kWarpLanes + (lanes_taken_++ ^ flip_);
+    current_ = threads_[index_].get();
+    threadIdx = current_->place;
+}
+
+// Says whether the warp goes on: then all its lanes met in one exchange.
+bool Multiprocessor::finish_round()
+{
+    const auto lanes = std::span(standings_).subspan(std::size_t(warp_) * kWarpLanes, kWarpLanes);
+    const auto exchanges = [](const Standing& lane) { return lane.state == Standing::State::AtWarpExchange; };
+    if (!parted_ && exchanges(lanes.front())) {
+        ++exchanges_;
+        return true;
     }
+    if (std::any_of(lanes.begin(), lanes.end(), exchanges))
+        fault("a warp's lanes part ways:" + standing());
     return false;
 }
 
@@ -129,11 +130,7 @@ bool Multiprocessor::release_barrier()
             fault("not all threads come to the barrier:" + standing());
             return false;
         }
-    if (ended)
-        return false;
-    for (Standing& s : all)
-        s.state = Standing::State::Ready;
-    return true;
+    return !ended;
 }
 
 // Returns where the threads are: "thread 0 at rms_norm.cu:12, thread 32 has ended, ..."; one thread for each place.
@@ -161,12 +158,19 @@ void Multiprocessor::body(void* self)
 
 void Multiprocessor::wait(Standing standing)
 {
+    Thread& here = *current_;
     standings_[index_] = standing;
-    Fiber& here = current_->fiber;
-    if (take_next_lane())
-        here.switch_to(current_->fiber);
+    parted_ = parted_ || standing != *first_;
+    if (!fault_.empty())
+        return here.fiber.suspend();
+    if (lanes_taken_ < kWarpLanes)
+        take_next_lane();
+    else if (finish_round())
+        begin_round();
     else
-        here.suspend();
+        return here.fiber.suspend();
+    if (current_ != &here)
+        here.fiber.switch_to(current_->fiber);
 }
 
 void Multiprocessor::fault(const std::string& what)
@@ -196,17 +200,18 @@ void block_barrier(Where where)
     running->wait({Standing::State::AtBlockBarrier, where});
 }
 
-// The two places alternate: a lane can be at most one exchange ahead of another that still reads.
 const std::byte* warp_exchange(unsigned mask, const void* mine, std::size_t bytes, Where where)
 {
-    Thread& thread = running->current();
-    auto& all = running->warp().brought[thread.exchanges++ % 2];
+    std::byte* const brought = running->brought();
+    std::byte* const place = brought + threadIdx.x % emulator::kWarpLanes * bytes;
     if (mask != ~0u || bytes > kExchangeBytes)
         running->fault("an exchange among a part of a warp");
+    else if (bytes == sizeof(std::uint32_t))  // nearly always: without a call
+        std::memcpy(place, mine, sizeof(std::uint32_t));
     else if (bytes > 0)
-        std::memcpy(all[threadIdx.x % emulator::kWarpLanes], mine, bytes);
+        std::memcpy(place, mine, bytes);
     running->wait({Standing::State::AtWarpExchange, where});
-    return all[0];
+    return brought;
 }
 
 std::byte* dynamic_shared()

@@ -24,9 +24,9 @@ struct Copy {
     std::size_t bytes;
 };
 
-/// Says how far a thread of the block has come.
+/// Says where a thread of the block stopped last.
 struct Standing {
-    enum class State { Ready, AtBlockBarrier, AtWarpExchange, Ended };
+    enum class State { AtBlockBarrier, AtWarpExchange, Ended };
 
     State state = State::Ended;
     kernels::cuda::host::Where where;  // of the barrier it waits at
@@ -37,13 +37,8 @@ struct Standing {
 struct Thread {
     Fiber fiber;
     uint3 place{};
-    unsigned exchanges = 0;  // done so far: they alternate between two places
     std::vector<std::vector<Copy>> copies;
     std::vector<Copy> uncommitted;
-};
-
-struct Warp {
-    alignas(64) std::byte brought[2][kWarpLanes][kernels::cuda::host::kExchangeBytes];
 };
 
 /// Holds what is launched. The arguments may be read by several threads.
@@ -72,7 +67,8 @@ public:
     // From the running fiber.
     void wait(Standing standing);
     Thread& current() { return *current_; }
-    Warp& warp() { return warps_[index_ / kWarpLanes]; }
+    /// What the lanes of the warp that runs bring to their next exchange.
+    std::byte* brought() { return brought_[exchanges_ % 2]; }
     std::byte* shared() { return shared_.get(); }
     void fault(const std::string& what);
     /// After a fault that this thread of the block cannot go on from. What is on its stack is left as it is.
@@ -82,7 +78,9 @@ private:
     static void body(void* self);
     void run_threads();
     void run_warp(unsigned w);
-    bool take_next_lane();
+    void begin_round();
+    void take_next_lane();
+    bool finish_round();
     bool release_barrier();
     std::string standing() const;
     unsigned random();
@@ -91,14 +89,20 @@ private:
     void** arguments_ = nullptr;
     std::vector<std::unique_ptr<Thread>> threads_;
     std::vector<Standing> standings_;  // of the threads
-    std::vector<Warp> warps_;
+    // The exchanges of the warp that runs alternate between two places: a lane can be at most one ahead of another that
+    // still reads.
+    alignas(64) std::byte brought_[2][kWarpLanes * kernels::cuda::host::kExchangeBytes];
+    unsigned exchanges_ = 0;
     std::unique_ptr<std::byte[]> shared_;
     std::size_t shared_bytes_ = 0;
     StaticShared static_shared_;
     unsigned count_ = 0;  // threads in a block
     Thread* current_ = nullptr;
-    unsigned index_ = 0;                              // of current_
-    unsigned warp_ = 0, flip_ = 0, lanes_taken_ = 0;  // of the warp that runs, and the order of its lanes
+    unsigned index_ = 0;  // of current_
+    // Of the warp that runs: in a round each lane runs once, until it stops.
+    unsigned warp_ = 0, flip_ = 0, lanes_taken_ = 0;
+    const Standing* first_ = nullptr;  // of the round's lanes
+    bool parted_ = false;              // a lane stopped elsewhere than the first
     std::string fault_;
     unsigned random_;
 };
