@@ -45,8 +45,9 @@ constexpr const char* kKnown[] = {
     QT_TRANSLATE_NOOP("KnownSentence", "the name %1 cannot be looked up: no network, or no such host"),
     QT_TRANSLATE_NOOP("KnownSentence", "the proxy that the environment names cannot be looked up"),
     QT_TRANSLATE_NOOP("KnownSentence", "the proxy that the environment names refuses the connection"),
-    QT_TRANSLATE_NOOP("KnownSentence", "the proxy that the environment names wants a name and a password, as in "
-                                       "http://NAME:PASSWORD@PROXY:8080"),
+    QT_TRANSLATE_NOOP(
+        "KnownSentence",
+        "the proxy that the environment names wants a name and a password, as in http://NAME:PASSWORD@PROXY:8080"),
     QT_TRANSLATE_NOOP("KnownSentence", "the proxy that the environment names does not connect to %1 (status %2)"),
     QT_TRANSLATE_NOOP("KnownSentence", "%1, or the proxy that the environment names, refuses the connection"),
     QT_TRANSLATE_NOOP("KnownSentence", "%1, or the proxy that the environment names, does not answer"),
