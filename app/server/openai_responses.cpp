@@ -78,7 +78,7 @@ private:
         if (fields_.refusal())
             return;
         const std::string text = text_of_content(fields_, *content, at + ".content");
-        if (role == "assistant" && is_open_ && messages_.back()["content"].get_ref<const std::string&>().empty() &&
+        if (role == "assistant" && is_open_ && is_empty_text(messages_.back()["content"]) &&
             !messages_.back().contains("tool_calls"))
             messages_.back()["content"] = text;
         else
