@@ -54,6 +54,9 @@ ExperimentsController::ExperimentsController(TurnRunner& turns, ModelController&
     connect(&m_models, &ModelController::setAside, this, [this] {
         if (m_state == MakingRoom)
             measure();
+        else if (m_state == Cancelling)  // the model comes back after all have heard that it is closed
+            QMetaObject::invokeMethod(
+                this, [this] { onFinished(true); }, Qt::QueuedConnection);
     });
     connect(&m_runner, &ExperimentRunner::rowStarted, this, &ExperimentsController::progressChanged);
     connect(&m_runner, &ExperimentRunner::rowFinished, this, &ExperimentsController::onRow);
@@ -252,6 +255,8 @@ void ExperimentsController::cancel()
 {
     if (m_state == AnswerRuns || m_state == Waiting) {
         setState(Idle);
+    } else if (m_state == MakingRoom) {
+        setState(Cancelling);  // until the model is closed, and can be opened again
     } else if (m_state == Measuring) {
         setState(Cancelling);
         m_runner.cancel();

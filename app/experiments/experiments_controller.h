@@ -119,7 +119,7 @@ public:
     Q_INVOKABLE void start();
     Q_INVOKABLE void waitAndStart();
     Q_INVOKABLE void stopAndStart();
-    /// Ends the measuring; the rows so far are kept.
+    /// Ends the measuring; the rows so far are kept. Where none has begun, there is no run.
     Q_INVOKABLE void cancel();
     Q_INVOKABLE void show(const QString& id);
     /// Compares the shown run with another one; empty: with none.

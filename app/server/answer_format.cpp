@@ -89,7 +89,7 @@ void read_output_format(Fields& fields, engine::Request& turn)
 void read_ollama_format(Fields& fields, engine::Request& turn)
 {
     const Json* format = fields.find("format");
-    if (!format || *format == "")
+    if (!format || is_empty_text(*format))
         return;
     if (*format == "json")
         take_any_object(fields, "format", turn);

@@ -237,7 +237,7 @@ Replied Api::answer_at(const Route& route, const HttpRequest& request, HttpReply
         reply.whole({200, *text, route.type, headers});
         return {200};
     }
-    const auto file = models_.find(model_named_in(*body, request.path));
+    const auto file = file_for(*body, request.path);
     if (!file)
         return refuse(file.error());
     auto asked = dialect.read(*body, {file->name, {}, nullptr, desk_.unsaid()});
@@ -288,20 +288,32 @@ engine::Status Api::ready(const ModelFile& file, Ask& ask, const std::function<b
 PlainAnswer Api::answer_plainly(const Route& route, const HttpRequest& request, const Json& body,
                                 const std::function<bool()>& client_is_gone)
 {
-    const auto model = model_for(route, model_named_in(body, request.path));
+    const auto model = model_for(route, body, request.path);
     if (!model)
         return tl::unexpected(model.error());
     return route.plain({desk_, models_, metrics_, model->get(), body, request.path, client_is_gone, route.turn});
 }
 
+/// Returns the model that a body names. Many clients of llama-server name none: they get the one that was used last,
+/// and the only one there is.
+tl::expected<ModelFile, Refusal> Api::file_for(const Json& body, std::string_view path)
+{
+    const std::string name = model_named_in(body, path);
+    if (const std::string last = name.empty() ? desk_.last_name() : ""; !last.empty())
+        if (auto file = models_.find(last))
+            return file;
+    return models_.find(name);
+}
+
 /// Returns the model that a plain answer is about; null only for Of::All.
-tl::expected<std::shared_ptr<const Served>, Refusal> Api::model_for(const Route& route, const std::string& name)
+tl::expected<std::shared_ptr<const Served>, Refusal> Api::model_for(const Route& route, const Json& body,
+                                                                    std::string_view path)
 {
     const std::shared_ptr<const Served> loaded = desk_.served();
     const bool prefers_loaded = route.of == Route::Of::Loaded || route.of == Route::Of::Next;
     if (route.of == Route::Of::All || (prefers_loaded && loaded))
         return loaded;
-    const auto file = models_.find(name);
+    const auto file = file_for(body, path);
     if (route.of == Route::Of::Loaded || (route.of == Route::Of::Next && !file))
         return tl::unexpected(Refusal{Refusal::Kind::Busy, "no model is loaded; the first request for one loads it"});
     if (!file)

@@ -40,7 +40,9 @@ private:
     engine::Status ready(const ModelFile& file, Ask& ask, const std::function<bool()>& client_is_gone);
     PlainAnswer answer_plainly(const Route& route, const HttpRequest& request, const Json& body,
                                const std::function<bool()>& client_is_gone);
-    tl::expected<std::shared_ptr<const Served>, Refusal> model_for(const Route& route, const std::string& name);
+    tl::expected<ModelFile, Refusal> file_for(const Json& body, std::string_view path);
+    tl::expected<std::shared_ptr<const Served>, Refusal> model_for(const Route& route, const Json& body,
+                                                                   std::string_view path);
     Replied reply_to(const HttpRequest& request, HttpReply& reply);
     Replied answer_at(const Route& route, const HttpRequest& request, HttpReply& reply);
     std::optional<Refusal> no_route(const HttpRequest& request) const;

@@ -155,6 +155,28 @@ engine::Status EngineDesk::ensure(const ModelFile& file, std::stop_token stop)
     return load_now(request, file.name, {}, std::move(stop));
 }
 
+/// Does ensure() for a turn whose client may leave meanwhile. The load is given up then only where nobody else waits
+/// for the same model: for them it would begin anew.
+engine::Status EngineDesk::ensure_for(const Waiting& asked)
+{
+    std::stop_source nobody_waits;
+    const std::stop_callback left(asked.events->stop_token(), [&] {
+        // close(), which holds the lock, has asked closing_ to stop before.
+        if (closing_.stop_requested() || !one_waits_for(*asked.ask.file))
+            nobody_waits.request_stop();
+    });
+    const std::stop_callback closes(closing_.get_token(), [&] { nobody_waits.request_stop(); });
+    return ensure(*asked.ask.file, nobody_waits.get_token());
+}
+
+bool EngineDesk::one_waits_for(const ModelFile& file) const
+{
+    const std::lock_guard lock(mutex_);
+    return std::ranges::any_of(waiting_, [&](const Waiting& other) {
+        return other.ask.file && other.ask.file->path == file.path && !other.events->stop_token().stop_requested();
+    });
+}
+
 bool EngineDesk::serves(const ModelFile& file) const
 {
     return served_ && served_->name == file.name && (!guest_ || served_->info.path == file.path);
@@ -205,12 +227,20 @@ void EngineDesk::set_served(std::shared_ptr<const Served> served)
 {
     const std::lock_guard lock(mutex_);
     served_ = std::move(served);
+    if (served_)
+        last_name_ = served_->name;
 }
 
 std::shared_ptr<const Served> EngineDesk::served() const
 {
     const std::lock_guard lock(mutex_);
     return served_;
+}
+
+std::string EngineDesk::last_name() const
+{
+    const std::lock_guard lock(mutex_);
+    return last_name_;
 }
 
 tl::expected<EngineDesk::Submitted, Refusal> EngineDesk::submit(Ask ask)
@@ -400,7 +430,7 @@ void EngineDesk::begin(Waiting asked, std::size_t place)
     try {
         running->listener = std::make_unique<TurnListener>(a.ask, *a.events, metrics_, a.since);
         if (a.ask.file)
-            if (const engine::Status there = ensure(*a.ask.file, a.events->stop_token()); !there)
+            if (const engine::Status there = ensure_for(a); !there)
                 return end(running, tl::unexpected(there.error()));
         std::string text = conversation_text(a.ask.turn);
         const auto sequence = sequence_for(text);

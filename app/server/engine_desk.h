@@ -64,6 +64,8 @@ public:
     engine::Status load(const engine::LoadRequest& request, std::string name, const engine::Listener& listener);
     /// Null: none is loaded.
     std::shared_ptr<const Served> served() const;
+    /// The name of the model that was loaded last, also where it has left memory since. Empty: none was.
+    std::string last_name() const;
     const Unsaid& unsaid() const { return options_.unsaid; }
     /// Loads the model, unless it is loaded, and waits for that.
     engine::Result<std::shared_ptr<const Served>> need(const ModelFile& file);
@@ -125,6 +127,8 @@ private:
     engine::Status load_now(const engine::LoadRequest& request, std::string name, const engine::Listener& listener,
                             std::stop_token stop);
     engine::Status ensure(const ModelFile& file, std::stop_token stop);
+    engine::Status ensure_for(const Waiting& asked);
+    bool one_waits_for(const ModelFile& file) const;
     void unload();
     void set_served(std::shared_ptr<const Served> served);
     bool serves(const ModelFile& file) const;
@@ -163,6 +167,7 @@ private:
     engine::LoadRequest load_;  // of the engine's thread
     std::vector<Place> places_;
     std::shared_ptr<const Served> served_;
+    std::string last_name_;  // of those that were served
     bool closed_ = false, ends_ = false, posted_ = false;
     std::stop_source closing_;  // stops loads without a turn, and embedding
     std::thread thread_;        // last, so that all the members that it uses exist when it starts

@@ -69,6 +69,11 @@ std::string text_of(const Json& json)
     return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
+bool is_empty_text(const Json& json)
+{
+    return json.is_string() && json.get_ref<const std::string&>().empty();
+}
+
 const Json* Fields::find(const char* name) const
 {
     const auto found = object_.find(name);

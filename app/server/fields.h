@@ -32,6 +32,8 @@ Json parse_inner(std::string_view text);
 
 /// Returns JSON as text. Bytes that are no UTF-8 become U+FFFD.
 std::string text_of(const Json& json);
+/// Says whether it is a text of no length. An empty list or object is none.
+bool is_empty_text(const Json& json);
 
 /// A field that is absent or null counts as missing; a value that is no object has no fields. The object outlives this
 /// one.

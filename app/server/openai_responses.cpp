@@ -78,7 +78,7 @@ private:
         if (fields_.refusal())
             return;
         const std::string text = text_of_content(fields_, *content, at + ".content");
-        if (role == "assistant" && is_open_ && messages_.back()["content"] == "" &&
+        if (role == "assistant" && is_open_ && is_empty_text(messages_.back()["content"]) &&
             !messages_.back().contains("tool_calls"))
             messages_.back()["content"] = text;
         else
@@ -230,9 +230,9 @@ void refuse_what_is_not_there(Fields& fields)
 /// Returns the fields that the response repeats from its request.
 Json about(Fields& fields, const Ask& ask, const std::string& model)
 {
-    const auto given = [&](const char* name, Json otherwise) {
+    const auto given = [&](const char* name, const Json& otherwise) {
         const Json* value = fields.find(name);
-        return value ? *value : std::move(otherwise);
+        return value ? *value : otherwise;
     };
     return {{"model", model},
             {"instructions", given("instructions", nullptr)},

@@ -86,7 +86,7 @@ void read_prompts_and_suffix(Fields& fields, Ask& ask)
     if (suffix.empty())
         return read_prompts(fields, ask);
     const Json* prompt = fields.find("prompt");
-    if (!prompt || *prompt == "")
+    if (!prompt || is_empty_text(*prompt))
         ask.prompts = {RawPrompt()};
     else
         read_prompts(fields, ask);

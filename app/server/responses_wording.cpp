@@ -89,7 +89,7 @@ Json ResponsesWording::response(const char* status) const
     return json;
 }
 
-std::string ResponsesWording::event(const char* type, Json fields)
+std::string ResponsesWording::event(const char* type, const Json& fields)
 {
     Json json = {{"type", type}, {"sequence_number", sequence_++}};
     json.update(fields);
@@ -124,7 +124,7 @@ std::string ResponsesWording::open(Item kind, Json item)
         return text;
     Json fields = place();
     fields.update({{"content_index", 0}, {"part", part("")}});
-    return text + event("response.content_part.added", std::move(fields));
+    return text + event("response.content_part.added", fields);
 }
 
 /// Opens an item of this kind, unless one is open.
@@ -147,13 +147,13 @@ std::string ResponsesWording::add(Item kind, const std::string& more)
     Json fields = place();
     if (kind == Item::Call) {
         fields["delta"] = more;
-        return text + event("response.function_call_arguments.delta", std::move(fields));
+        return text + event("response.function_call_arguments.delta", fields);
     }
     fields.update({{"content_index", 0}, {"delta", more}});
     if (kind == Item::Thought)
-        return text + event("response.reasoning_text.delta", std::move(fields));
+        return text + event("response.reasoning_text.delta", fields);
     fields["logprobs"] = Json::array();
-    return text + event("response.output_text.delta", std::move(fields));
+    return text + event("response.output_text.delta", fields);
 }
 
 std::string ResponsesWording::begin_call(const CallBegun& call)
@@ -178,7 +178,7 @@ std::string ResponsesWording::close(const char* status)
     if (open_ == Item::Call) {
         item["arguments"] = text_;
         fields.update({{"name", item["name"]}, {"arguments", text_}});
-        text = event("response.function_call_arguments.done", std::move(fields));
+        text = event("response.function_call_arguments.done", fields);
     } else {
         item["content"].push_back(part(text_));
         if (open_ == Item::Thought && asked_.returns_thoughts)
@@ -188,10 +188,9 @@ std::string ResponsesWording::close(const char* status)
         with_text["text"] = text_;
         if (open_ == Item::Text)
             with_text["logprobs"] = Json::array();
-        text = event(open_ == Item::Text ? "response.output_text.done" : "response.reasoning_text.done",
-                     std::move(with_text));
+        text = event(open_ == Item::Text ? "response.output_text.done" : "response.reasoning_text.done", with_text);
         fields["part"] = part(text_);
-        text += event("response.content_part.done", std::move(fields));
+        text += event("response.content_part.done", fields);
     }
     open_ = Item::None;
     text_.clear();

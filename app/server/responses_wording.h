@@ -46,7 +46,7 @@ private:
 
     std::string whole_text() const;
     Json response(const char* status) const;
-    std::string event(const char* type, Json fields);
+    std::string event(const char* type, const Json& fields);
     std::string with_response(const char* type, const char* status);
     Json place() const;
     Json part(const std::string& text) const;

@@ -38,15 +38,13 @@ constexpr const char* kKnown[] = {
     QT_TRANSLATE_NOOP("KnownSentence", "the rates could not be kept in the profile"),
     QT_TRANSLATE_NOOP("KnownSentence", "the disk is full"),
     QT_TRANSLATE_NOOP("KnownSentence", "%1 has no such repository, or it is closed to strangers"),
-    QT_TRANSLATE_NOOP("KnownSentence",
-                      "a page for people came in place of the hub's answer; a network that wants you to "
-                      "sign in first, as in a hotel, may have sent it"),
     QT_TRANSLATE_NOOP("KnownSentence", "the disk cannot be written (%1)"),
     QT_TRANSLATE_NOOP("KnownSentence", "the name %1 cannot be looked up: no network, or no such host"),
     QT_TRANSLATE_NOOP("KnownSentence", "the proxy that the environment names cannot be looked up"),
     QT_TRANSLATE_NOOP("KnownSentence", "the proxy that the environment names refuses the connection"),
-    QT_TRANSLATE_NOOP("KnownSentence", "the proxy that the environment names wants a name and a password, as in "
-                                       "http://NAME:PASSWORD@PROXY:8080"),
+    QT_TRANSLATE_NOOP(
+        "KnownSentence",
+        "the proxy that the environment names wants a name and a password, as in http://NAME:PASSWORD@PROXY:8080"),
     QT_TRANSLATE_NOOP("KnownSentence", "the proxy that the environment names does not connect to %1 (status %2)"),
     QT_TRANSLATE_NOOP("KnownSentence", "%1, or the proxy that the environment names, refuses the connection"),
     QT_TRANSLATE_NOOP("KnownSentence", "%1, or the proxy that the environment names, does not answer"),
@@ -110,12 +108,6 @@ constexpr const char* kKnown[] = {
     QT_TRANSLATE_NOOP("KnownSentence", "the file has changed on the server: it has another size now"),
     QT_TRANSLATE_NOOP("KnownSentence", "the server gives more bytes than it was asked for"),
     QT_TRANSLATE_NOOP("KnownSentence", "the server ended before all bytes were there"),
-    QT_TRANSLATE_NOOP("KnownSentence", "the bytes that came for %1 are not those that it should have (SHA-256 %2 "
-                                       "instead of %3); they were thrown away"),
-    QT_TRANSLATE_NOOP(
-        "KnownSentence",
-        "%1 is there already with other bytes: it is damaged, another version, or another model of that name; remove "
-        "it, and it can be fetched"),
     QT_TRANSLATE_NOOP("KnownSentence", "%1 cannot be read"),
     QT_TRANSLATE_NOOP("KnownSentence", "there is not enough room in %1: it takes %2 and %3 are free"),
     QT_TRANSLATE_NOOP("KnownSentence", "the disk is full: '%1' has no room to grow"),
@@ -161,8 +153,6 @@ constexpr const char* kKnown[] = {
     QT_TRANSLATE_NOOP("KnownSentence", "the system has no page-locked memory left for %1"),
     QT_TRANSLATE_NOOP("KnownSentence", "%1 stopped working: %2"),
     QT_TRANSLATE_NOOP("KnownSentence", "no NVIDIA driver is installed (%1)"),
-    QT_TRANSLATE_NOOP("KnownSentence", "NVIDIA driver %1 or newer is needed, which supports CUDA %2; the one here "
-                                       "supports CUDA %3: please update it"),
     QT_TRANSLATE_NOOP("KnownSentence", "%1 has compute capability %2, and 7.5 or higher is needed"),
     QT_TRANSLATE_NOOP("KnownSentence", "the NVIDIA driver does not start: %1"),
     QT_TRANSLATE_NOOP("KnownSentence", "the NVIDIA driver does not answer: %1"),
@@ -172,6 +162,21 @@ constexpr const char* kKnown[] = {
     QT_TRANSLATE_NOOP("KnownSentence", "the answer was stopped"),
     QT_TRANSLATE_NOOP("KnownSentence", "loading was cancelled"),
     QT_TRANSLATE_NOOP("KnownSentence", "the prompt is empty"),
+};
+
+/// Sentences that are too long for one line of this file.
+constexpr const char* kKnownLong[] = {
+    QT_TRANSLATE_NOOP("KnownSentence",
+                      "a page for people came in place of the hub's answer; a network that wants you to "
+                      "sign in first, as in a hotel, may have sent it"),
+    QT_TRANSLATE_NOOP("KnownSentence", "the bytes that came for %1 are not those that it should have (SHA-256 %2 "
+                                       "instead of %3); they were thrown away"),
+    QT_TRANSLATE_NOOP(
+        "KnownSentence",
+        "%1 is there already with other bytes: it is damaged, another version, or another model of that name; remove "
+        "it, and it can be fetched"),
+    QT_TRANSLATE_NOOP("KnownSentence", "NVIDIA driver %1 or newer is needed, which supports CUDA %2; the one here "
+                                       "supports CUDA %3: please update it"),
 };
 
 /// Frames around another known sentence, which stands in the first place.
@@ -206,6 +211,8 @@ std::vector<Pattern> patterns()
 {
     std::vector<Pattern> all;
     for (const char* const known : kKnown)
+        all.push_back(patternOf(known, false));
+    for (const char* const known : kKnownLong)
         all.push_back(patternOf(known, false));
     for (const char* const known : kKnownAround)
         all.push_back(patternOf(known, true));

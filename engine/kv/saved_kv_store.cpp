@@ -115,8 +115,12 @@ void SavedKvStore::set_limits(Limits limits)
 bool SavedKvStore::concerns(const std::string& conversation) const
 {
     const auto same = [&](const Task& task) {
-        const auto* const job = std::get_if<SavedKvJob>(&task);
-        return !job || job->conversation == conversation;
+        if (const auto* const job = std::get_if<SavedKvJob>(&task))
+            return job->conversation == conversation;
+        if (const auto* const forget = std::get_if<Forget>(&task))
+            return forget->conversation == conversation;
+        const auto* const keep = std::get_if<KeepOnly>(&task);
+        return !keep || std::ranges::find(keep->conversations, conversation) == keep->conversations.end();
     };
     return (under_way_ && same(*under_way_)) || std::ranges::any_of(waiting_, same);
 }

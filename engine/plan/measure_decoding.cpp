@@ -213,7 +213,7 @@ Result<double> measure_small_kernels_s(const DeviceMeter& meter, const KvForm& f
             (void)driver.destroy(graph.value);
         return tl::unexpected(meter.device().checked(failed).error());
     }
-    const auto time = meter.seconds([&] { return driver.launch(graph.value, queue); });
+    auto time = meter.seconds([&] { return driver.launch(graph.value, queue); });
     (void)driver.synchronize(queue);
     (void)driver.destroy(graph.value);
     if (!time)

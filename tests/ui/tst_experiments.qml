@@ -393,6 +393,19 @@ Item {
             tryVerify(() => Bench.models.current.known, 20000);
             compare(Bench.models.current.name, "tiny");
             verify(Bench.chat.turn.canSend);
+
+            // Cancelled before the model is closed, nothing is measured.
+            compare(lab().runs.length, 1);
+            lab().start();
+            compare(lab().state, ExperimentsController.MakingRoom);
+            verify(part("cancelExperiment").enabled);
+            lab().cancel();
+            compare(lab().state, ExperimentsController.Cancelling);
+            verify(!part("cancelExperiment").enabled);
+            measured();
+            compare(lab().runs.length, 1);
+            tryVerify(() => Bench.models.current.known, 20000);
+            compare(Bench.models.current.name, "tiny");
         }
 
         function test_an_answer_is_waited_for_or_stopped() {

@@ -76,7 +76,7 @@ Rectangle {
             }
             ActionButton {
                 objectName: "cancelExperiment"
-                enabled: root.experiments.state === ExperimentsController.Measuring || root.experiments.state === ExperimentsController.Waiting
+                enabled: root.experiments.busy && root.experiments.state !== ExperimentsController.Cancelling
                 text: qsTr("Cancel")
                 onClicked: root.experiments.cancel()
             }

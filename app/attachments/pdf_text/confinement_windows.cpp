@@ -6,6 +6,9 @@
 
 namespace {
 
+// Only an app container could close it, which a process gets from the one that starts it.
+constexpr const char* kNetworkStaysOpen = "the network stays open to it";
+
 /// Lowers the integrity level: the process can write nothing any more that belongs to the user.
 bool lowerIntegrity(HANDLE token)
 {
@@ -38,6 +41,7 @@ std::string confineThisProcess()
     const bool lowered = lowerIntegrity(token);
     CloseHandle(token);
     if (dropped && lowered)
-        return {};
-    return lowered ? "its privileges could not be dropped" : "no low integrity";
+        return kNetworkStaysOpen;
+    return std::string(lowered ? "its privileges could not be dropped" : "no low integrity") + ", and " +
+           kNetworkStaysOpen;
 }

@@ -206,6 +206,34 @@ private Q_SLOTS:
         QCOMPARE(server.post("/v1/embeddings", {{"model", "first"}, {"input", "x"}}).status, 400);
     }
 
+    // As plugins of editors ask, which know llama-server with its single model.
+    void whoNamesNoModelGetsTheOneThatWasUsedLast()
+    {
+        Folder folder;
+        folder.put_model("first.gguf", "a");
+        folder.put_model("second.gguf", "b");
+        const ServedFolder server(folder, std::chrono::milliseconds(100));
+        QJsonObject unnamed = asking("");
+        const QJsonObject gap{{"input_prefix", "x"}, {"input_suffix", "y"}};
+        const auto sentence = [&] {
+            return server.post("/infill", gap).json()["error"].toObject()["message"].toString();
+        };
+        QVERIFY(sentence().contains("first, second"));  // none was used yet
+        for (const char* name : {"second", "first"}) {
+            const QString letter = QByteArray(name) == "first" ? "a" : "b";
+            QCOMPARE(text_in(server.post(kChatPath, asking(name))), letter);
+            QCOMPARE(text_in(server.post(kChatPath, unnamed)), letter);
+            QCOMPARE(server.post("/completion", {{"prompt", "x"}, {"n_predict", 1}}).json()["model"].toString(),
+                     QString(name));
+            QVERIFY2(sentence().contains("fill-in-the-middle"), qPrintable(sentence()));  // which it has no marks for
+            QTRY_VERIFY_WITH_TIMEOUT(server.get("/api/ps").json()["models"].toArray().isEmpty(),
+                                     server_test::kPatience_ms);
+            QCOMPARE(text_in(server.post(kChatPath, unnamed)), letter);
+        }
+        QFile::remove(folder.folder.filePath("first.gguf"));
+        QCOMPARE(text_in(server.post(kChatPath, unnamed)), QString("b"));  // the only one there is
+    }
+
     // As clients put it into an address.
     void aNameMayBeEscaped()
     {
@@ -329,6 +357,70 @@ private Q_SLOTS:
         QTRY_VERIFY_WITH_TIMEOUT(server.get("/api/ps").json()["models"].toArray().isEmpty(), 5000);
         QCOMPARE(server.post(kChatPath, asking("guide")).status, 200);
         QCOMPARE(engine.loaded_models.size(), 2);
+    }
+
+    void aModelThatManyWaitForIsLoadedOnce()
+    {
+        struct Slow final : GateEngine {
+            engine::Result<engine::ModelInfo> load(const engine::LoadRequest& request, const engine::Listener& listener,
+                                                   std::stop_token stop) override
+            {
+                {
+                    std::unique_lock lock(mutex);
+                    ++loads;
+                    changed.notify_all();
+                    if (!changed.wait(lock, stop, [this] { return reads; })) {
+                        ++given_up;
+                        changed.notify_all();
+                        return engine::fail(engine::Error::Code::Cancelled, "loading was cancelled");
+                    }
+                }
+                return GateEngine::load(request, listener, std::move(stop));
+            }
+            bool reads = true;  // false: loads wait
+            int loads = 0, given_up = 0;
+        };
+        Folder folder;
+        folder.put_model("first.gguf", "a");
+        folder.put_model("second.gguf", "b");
+        auto owned = std::make_unique<Slow>();
+        Slow& engine = *owned;
+        server::ServerOptions options;
+        options.folders = {folder.path()};
+        engine::LoadRequest load;
+        load.model = folder.at("first.gguf");
+        const RunningServer server(std::move(owned), options, load);  // called "guide"
+        const auto let_read = [&](bool reads) {
+            const std::lock_guard lock(engine.mutex);
+            engine.reads = reads;
+            engine.changed.notify_all();
+        };
+        let_read(false);
+        std::list<Client> clients;
+        const auto body = QJsonDocument(asking("second")).toJson(QJsonDocument::Compact);
+        for (int i = 0; i < 3; ++i) {
+            clients.emplace_back(server.port()).say(Client::request("POST", kChatPath, body));
+            QVERIFY(engine.wait([&] { return engine.loads == 2; }));
+        }
+        const auto counts = [&](const char* line) { return server.get("/metrics").body.contains(line); };
+        QTRY_VERIFY_WITH_TIMEOUT(counts("\nspillway_turns_waiting 2\n"), server_test::kPatience_ms);
+        // The load goes on where the client leaves for whom it was begun.
+        clients.pop_front();
+        QTRY_VERIFY_WITH_TIMEOUT(counts("status=\"499\"} 1\n"), server_test::kPatience_ms);
+        let_read(true);
+        engine.finish_all();
+        for (Client& client : clients)
+            QCOMPARE(client.answer().status, 200);
+        QCOMPARE(engine.loads, 2);
+        QCOMPARE(engine.loaded_models, QStringList({"first.gguf", "second.gguf"}));
+
+        // It ends where nobody waits for it any more.
+        let_read(false);
+        const auto other = QJsonDocument(asking("guide")).toJson(QJsonDocument::Compact);
+        clients.emplace_back(server.port()).say(Client::request("POST", kChatPath, other));
+        QVERIFY(engine.wait([&] { return engine.loads == 3; }));
+        clients.clear();
+        QVERIFY(engine.wait([&] { return engine.given_up == 1; }));
     }
 
     void aTurnIsNotCutShortByWhoeverWantsAnotherModel()

@@ -5,7 +5,9 @@
 
 #include <QtTest>
 
+#include <atomic>
 #include <chrono>
+#include <latch>
 
 using namespace engine;
 using namespace test_support;
@@ -124,6 +126,30 @@ private Q_SLOTS:
         auto done = store->take_done();
         std::ranges::sort(done);
         QCOMPARE(done, (std::vector<int>{1, 2}));
+    }
+
+    void openingWaitsForTheSameConversationOnly()
+    {
+        const MadeKv made(100, 1);
+        save(*open(kPlenty), "c", made);
+        std::atomic<bool> told = false;
+        std::latch rest(1);
+        SavedKvStore store(folder(), {kPlenty, 0}, [&] {
+            told = true;
+            rest.wait();  // what is asked for meanwhile is not done yet
+        });
+        store.save(made.job("a", m_format));
+        QTRY_VERIFY(told);
+        const auto opens = [&] { return store.open("c", m_format, [] { return false; }).has_value(); };
+        store.save(made.job("a", m_format));
+        store.forget("b");
+        store.keep_only({"a", "c"});
+        const bool beside_others = opens();
+        store.forget("c");
+        const bool though_forgotten = opens();
+        rest.count_down();
+        QVERIFY(beside_others);
+        QVERIFY(!though_forgotten);
     }
 
     void theOldestLeavesFirst()
