@@ -3,6 +3,7 @@
 // told to.
 #include "app/store/attachment_folder.h"
 #include "tests/app/store/store_case.h"
+#include "tests/support/try_often.h"
 
 #include <QSignalSpy>
 
