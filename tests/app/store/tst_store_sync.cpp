@@ -96,7 +96,11 @@ class TestStoreSync : public StoreCase
     Q_OBJECT
 
 private Q_SLOTS:
-    void init() { begin(); }
+    void init()
+    {
+        betweenAttempts = std::chrono::milliseconds(50);
+        begin();
+    }
     void cleanup()
     {
 #ifdef Q_OS_LINUX
