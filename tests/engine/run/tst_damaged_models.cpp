@@ -270,7 +270,7 @@ private Q_SLOTS:
         std::mt19937 random(seed);
         const int count = qEnvironmentVariableIsSet("SPILLWAY_DAMAGED_FILES")
                               ? qEnvironmentVariableIntValue("SPILLWAY_DAMAGED_FILES")
-                              : 24;
+                              : 16;
         QTemporaryDir folder;
         int answered = 0, refused = 0;
         for (int i = 0; i < count; ++i) {
