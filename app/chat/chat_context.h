@@ -40,7 +40,8 @@ public:
     /// Returns the tokens of the last question if it alone is more than the context holds, so that only a larger
     /// context helps; else 0.
     int tooLongTokens() const { return m_shown->tooLongTokens; }
-    int largerTokens() const;  // that the context could have; 0: it cannot be larger
+    void setCountRest(int ms) { m_countTimer.setInterval(ms); }  // after which a prompt is counted
+    int largerTokens() const;                                    // that the context could have; 0: it cannot be larger
     double largerBytes() const;
 
     /// Leaves the oldest turns out of what the model reads; an answer that was cut goes on.

@@ -59,6 +59,7 @@ public:
     QString title() const { return m_shown->header.title; }  // empty: it has none yet
     QString draft() const { return m_shown->header.draft; }
     void setDraft(const QString& draft);
+    void setDraftRest(int ms) { m_draftTimer.setInterval(ms); }  // after which a draft is saved
     /// Returns the files attached to the draft. Not for pages: ComposerController has them.
     QList<DraftFile> draftFiles() const { return m_shown->header.draftFiles; }
     /// Sets them. `unread`: how many more files are attached that are still being read or could not be read.

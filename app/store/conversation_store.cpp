@@ -56,7 +56,7 @@ ConversationHeader bounded(ConversationHeader header)
 
 }  // namespace
 
-ConversationStore::ConversationStore(const QString& folder, QObject* parent)
+ConversationStore::ConversationStore(const QString& folder, QObject* parent, std::chrono::milliseconds betweenAttempts)
     : QObject(parent)
     , m_folder(folder)
     , m_opened(openStore(folder, attachmentsIn(folder)))
@@ -76,7 +76,8 @@ ConversationStore::ConversationStore(const QString& folder, QObject* parent)
         m_opened.database,
         StoreWriter::Listener{
             .failed = [this, later](const QSqlError& error) { later([this, error] { onWriteFailed(error); }); },
-            .caughtUp = [this, later] { later([this] { Q_EMIT caughtUp(); }); }});
+            .caughtUp = [this, later] { later([this] { Q_EMIT caughtUp(); }); }},
+        betweenAttempts);
     // An answer that the end of the program cut off gets no more text: searches find it from now on.
     askForAll([](const Database& database) {
         return outcome(database,

@@ -10,6 +10,7 @@
 #include <QHash>
 #include <QObject>
 
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -33,8 +34,9 @@ class ConversationStore : public QObject
 public:
     /// Opens or makes the database in `folder`. An older schema is migrated after a backup; a damaged database is set
     /// aside under another name; if nothing can be written there, what can be read is shown and the rest lives in
-    /// memory. `notice` tells the user about it.
-    explicit ConversationStore(const QString& folder, QObject* parent = nullptr);
+    /// memory. `notice` tells the user about it. A write that fails is tried again after `betweenAttempts`.
+    explicit ConversationStore(const QString& folder, QObject* parent = nullptr,
+                               std::chrono::milliseconds betweenAttempts = std::chrono::seconds(3));
     ~ConversationStore() override;
 
     QString notice() const;             // one sentence; empty: all is well

@@ -3,7 +3,6 @@
 #include "app/store/schema.h"
 
 #include <algorithm>
-#include <chrono>
 #include <exception>
 #include <iterator>
 #include <new>
@@ -13,7 +12,6 @@ using namespace std::chrono_literals;
 
 namespace {
 
-constexpr auto kBetweenAttempts = 3s;
 constexpr auto kBatch = 50ms;
 
 /// Does the work, and returns an exception as an error: leaving the thread it would end the program.
@@ -30,9 +28,10 @@ QSqlError carriedOut(const StoreWriter::Work& work, const Database& database)
 
 }  // namespace
 
-StoreWriter::StoreWriter(const QString& name, Listener listener)
+StoreWriter::StoreWriter(const QString& name, Listener listener, std::chrono::milliseconds betweenAttempts)
     : m_name(name)
     , m_listener(std::move(listener))
+    , m_betweenAttempts(betweenAttempts)
     , m_thread([this] { run(); })
 {
 }
@@ -130,7 +129,7 @@ std::optional<StoreWriter::Batch> StoreWriter::next()
     const auto wanted = [&] { return m_ending || (something() && !m_reading && (!m_failing || m_hurry)); };
     do {
         if (m_failing)
-            m_work.wait_for(lock, kBetweenAttempts, wanted);
+            m_work.wait_for(lock, m_betweenAttempts, wanted);
         else
             m_work.wait(lock, wanted);
     } while (!m_ending && (m_reading || !something()));

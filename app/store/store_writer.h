@@ -3,6 +3,7 @@
 
 #include "app/store/database.h"
 
+#include <chrono>
 #include <condition_variable>
 #include <deque>
 #include <functional>
@@ -34,7 +35,9 @@ public:
         std::function<void()> caughtUp;                // all changes of the user's are on disk, or an import is
     };
 
-    StoreWriter(const QString& name, Listener listener);
+    /// `betweenAttempts`: until what failed is tried again.
+    StoreWriter(const QString& name, Listener listener,
+                std::chrono::milliseconds betweenAttempts = std::chrono::seconds(3));
     /// Tries once more to write the user's changes; those that fail, and imports that have not ended, are lost.
     ~StoreWriter();
 
@@ -67,6 +70,7 @@ private:
 
     const QString m_name;
     const Listener m_listener;
+    const std::chrono::milliseconds m_betweenAttempts;
     mutable std::mutex m_mutex;
     std::condition_variable m_work;     // something to do
     std::condition_variable m_settled;  // something was done

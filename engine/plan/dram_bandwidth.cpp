@@ -5,15 +5,17 @@
 #include "engine/metrics/clock.h"
 
 #include <cstdint>
+#include <cstdlib>
 #include <memory>
 
 namespace engine {
 
 double measure_dram_read(ThreadPool& pool)
 {
-    constexpr std::size_t kBytes = std::size_t(256) << 20, kPasses = 4;
-    const auto words = kBytes / sizeof(std::uint64_t);
-    const HugeArray memory(kBytes);
+    constexpr std::size_t kPasses = 4;
+    const std::size_t bytes = std::size_t(measures_small_sets() ? 4 : 256) << 20;
+    const auto words = bytes / sizeof(std::uint64_t);
+    const HugeArray memory(bytes);
     auto* const data = reinterpret_cast<std::uint64_t*>(memory.data());
     std::uninitialized_fill_n(data, words, 1);
     std::int64_t best_us = 0;
@@ -34,7 +36,13 @@ double measure_dram_read(ThreadPool& pool)
         if (sums[0] != 0 && (best_us == 0 || us < best_us))
             best_us = us;
     }
-    return best_us > 0 ? double(kBytes) / double(best_us) * 1e6 : 0.0;
+    return best_us > 0 ? double(bytes) / double(best_us) * 1e6 : 0.0;
+}
+
+bool measures_small_sets()
+{
+    static const bool small = std::getenv("SPILLWAY_MEASURE_SMALL_SETS") != nullptr;
+    return small;
 }
 
 }  // namespace engine

@@ -10,4 +10,8 @@ class ThreadPool;
 /// passes. Throws std::bad_alloc.
 double measure_dram_read(ThreadPool& pool);
 
+/// Says whether this process measures with little memory and for a short time. Tests that only ask whether measuring
+/// works set the variable: most of the time would go into pages that the system has to clear.
+bool measures_small_sets();
+
 }  // namespace engine

@@ -14,7 +14,6 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
-#include <cstdlib>
 #include <cstring>
 #include <limits>
 #include <new>
@@ -29,10 +28,11 @@ constexpr std::size_t kMiB = std::size_t(1) << 20;
 // Close to each other where caches end.
 constexpr std::array kSets = {1 * kMiB,  4 * kMiB,  8 * kMiB,  12 * kMiB, 16 * kMiB,
                               24 * kMiB, 32 * kMiB, 48 * kMiB, 64 * kMiB, 128 * kMiB};
-constexpr int kLongestRow = 8192;   // of weights and activations, values; longer ones are as fast
-constexpr int kRowsAtOnce = 256;    // weight rows in a piece of work, as the decoder divides them
-constexpr int kExpertTokens = 32;   // of a prompt, that choose the same expert
-constexpr int kExpertRows = 512;    // weight rows of one
+constexpr int kLongestRow = 8192;  // of weights and activations, values; longer ones are as fast
+constexpr int kRowsAtOnce = 256;   // weight rows in a piece of work, as the decoder divides them
+constexpr int kExpertTokens = 32;  // of a prompt, that choose the same expert
+constexpr int kExpertRows = 512;   // weight rows of one
+constexpr std::size_t kMostWeights = std::size_t(kExpertRows) * kLongestRow * sizeof(float);
 constexpr int kMostQueries = 4096;  // head length x group
 constexpr int kMostGroup = 16;
 constexpr int kMostTokens = 256;  // of a KV block
@@ -53,19 +53,18 @@ int group_of(const KvForm& form)
 
 }  // namespace
 
-/// Tests that only ask whether measuring works set the variable: sets that a cache holds take a twentieth of the time.
 std::span<const std::size_t> RateMeter::sets()
 {
-    static const bool small = std::getenv("SPILLWAY_MEASURE_SMALL_SETS") != nullptr;
-    return std::span(kSets).first(small ? 3 : kSets.size());
+    return std::span(kSets).first(measures_small_sets() ? 2 : kSets.size());
 }
 
 RateMeter::RateMeter(ThreadPool& pool, int least_ms)
     : pool_(pool)
-    , least_us_(std::int64_t(least_ms) * 1000)
+    , least_us_(measures_small_sets() ? 0 : std::int64_t(least_ms) * 1000)
     , kernels_(kernels::cpu_kernels())
-    , in_large_pages_(kSets.back())
-    , memory_(aligned_array<std::byte>(kSets.back()))
+    , bytes_(std::max(sets().back(), kMostWeights))
+    , in_large_pages_(bytes_)
+    , memory_(aligned_array<std::byte>(bytes_))
     , x_(aligned_array<std::byte>(std::size_t(kLongestRow) * 8))
 {
     // Sane numbers in every format: no infinities or subnormals among values and scales.
@@ -73,7 +72,7 @@ RateMeter::RateMeter(ThreadPool& pool, int least_ms)
     std::vector<std::uint64_t> some(kMiB / sizeof(std::uint64_t));
     for (std::uint64_t& bits : some)
         bits = random() & 0x3bff3bff3bff3bffu;
-    for (std::size_t at = 0; at < kSets.back(); at += kMiB) {
+    for (std::size_t at = 0; at < bytes_; at += kMiB) {
         std::memcpy(memory_.get() + at, some.data(), kMiB);
         std::memcpy(in_large_pages_.data() + at, some.data(), kMiB);
     }
@@ -176,6 +175,7 @@ ProductRate RateMeter::product(const kernels::TypeTraits& type, int row_length)
 
 double RateMeter::matmul_ops_per_s(const kernels::TypeTraits& type, int row_length, int tokens, int rows)
 {
+    constexpr int kPieces = 32;
     const kernels::Activation form = kernels::activation_of(type.type);
     const std::size_t stride = kernels::activation_row_bytes(form, row_length);
     const auto x = aligned_array<std::byte>(stride * std::size_t(tokens));
@@ -190,8 +190,9 @@ double RateMeter::matmul_ops_per_s(const kernels::TypeTraits& type, int row_leng
     const auto out = aligned_array<float>(std::size_t(rows) * std::size_t(tokens));
     const std::size_t row_bytes = kernels::row_bytes(type.type, row_length);
     const Weights weights = weights_of(type.type);
+    rows = std::min(rows, int(bytes_ / row_bytes) / kPieces * kPieces);
     const double took = seconds([&] {
-        pool_.for_each(rows, rows / 32, [&](int begin, int end, int) {
+        pool_.for_each(rows, rows / kPieces, [&](int begin, int end, int) {
             weights.multiply({row_length, end - begin, weights.rows + std::size_t(begin) * row_bytes, tokens, x.get(),
                               stride, out.get() + begin, std::size_t(rows)});
         });
@@ -319,10 +320,10 @@ double RateMeter::stream_bytes_per_s(const KvForm& form, int kv_heads)
     const int group = group_of(form);
     kv_heads = std::clamp(kv_heads, 1, std::max(1, int(8 * kMiB / layout.bytes())));
     const std::size_t block_bytes = std::size_t(kv_heads) * layout.bytes();
-    const std::size_t blocks = std::max(kSlots, std::min<std::size_t>(kSets.back(), 64 * kMiB) / block_bytes);
+    const std::size_t blocks = std::max(kSlots, std::min(bytes_, 64 * kMiB) / block_bytes);
     const auto ring = aligned_array<std::byte>(kSlots * block_bytes);
     const auto slot = [&](std::size_t b) { return ring.get() + b % kSlots * block_bytes; };
-    const auto source = [&](std::size_t b) { return memory_.get() + b * block_bytes % (kSets.back() - block_bytes); };
+    const auto source = [&](std::size_t b) { return memory_.get() + b * block_bytes % (bytes_ - block_bytes); };
     CopyQueue queue(0);
     std::uint64_t before = 0;  // copies of the passes before
     const double took = seconds([&] {

@@ -67,8 +67,9 @@ private:
     ThreadPool& pool_;
     std::int64_t least_us_;
     const kernels::CpuKernels& kernels_;
-    HugeArray in_large_pages_;        // (largest set,) of weights that HostWeights copies, and KV
-    AlignedArray<std::byte> memory_;  // (largest set,) of everything else, in pages as they come
+    std::size_t bytes_;
+    HugeArray in_large_pages_;        // (bytes,) of weights that HostWeights copies, and KV
+    AlignedArray<std::byte> memory_;  // (bytes,) of everything else, in pages as they come
     AlignedArray<std::byte> x_;       // one row of activations, as floats or rounded
     std::vector<Scratch> scratch_;    // (threads,)
 };

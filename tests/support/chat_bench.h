@@ -13,6 +13,8 @@
 
 /// Lives as long as a test function. Used on the test's thread.
 struct ChatBench {
+    static constexpr int kRest_ms = 20;  // after which a draft is saved and a prompt counted
+
     std::shared_ptr<FakeScript> script = std::make_shared<FakeScript>();
     QTemporaryDir folder;
     std::unique_ptr<EngineThread> thread;
@@ -33,6 +35,8 @@ struct ChatBench {
         open = std::make_unique<OpenConversations>(*store);
         turns = std::make_unique<TurnRunner>(*thread, *store, *open, options);
         chat = std::make_unique<ChatController>(*thread, *store, *open, *turns);
+        chat->setDraftRest(kRest_ms);
+        chat->context()->setCountRest(kRest_ms);
         new QAbstractItemModelTester(chat->messages(), QAbstractItemModelTester::FailureReportingMode::QtTest,
                                      chat.get());
     }

@@ -1,6 +1,8 @@
 // Collects the tests of a folder in one program, which runs the one that its first argument names.
 #pragma once
 
+#include "tests/support/try_often.h"
+
 #include <QtTest>
 
 #include <filesystem>

@@ -76,7 +76,8 @@ private Q_SLOTS:
     {
         QFETCH(QByteArray, bytes);
         QFETCH(PdfText::State, state);
-        const PdfText pdf = readPdf(bytes, {}, {.pages = 20, .time = std::chrono::seconds(4)});
+        const std::chrono::seconds time(state == PdfText::State::TooSlow ? 1 : 4);
+        const PdfText pdf = readPdf(bytes, {}, {.pages = 20, .time = time});
         // What the library makes of nonsense is its own affair, as long as it ends and gives no text.
         QVERIFY2(pdf.state == state || (state == PdfText::State::Damaged && pdf.state == PdfText::State::NoText),
                  qPrintable(QString::number(int(pdf.state))));
@@ -88,7 +89,7 @@ private Q_SLOTS:
         const QByteArray whole = madePdf(2);
         const quint32 seed = 20261121;
         QRandomGenerator random(seed);
-        for (int i = 0; i < 40; ++i) {
+        for (int i = 0; i < 20; ++i) {
             QByteArray bytes = whole;
             for (int change = 0; change < 20; ++change)
                 bytes[random.bounded(int(bytes.size()))] = char(random.bounded(256));
@@ -102,7 +103,7 @@ private Q_SLOTS:
     {
         QElapsedTimer clock;
         clock.start();
-        const PdfText pdf = readPdf(bombPdf(), {}, {.text_bytes = 1 << 20, .time = std::chrono::seconds(5)});
+        const PdfText pdf = readPdf(bombPdf(), {}, {.text_bytes = 1 << 20, .time = std::chrono::seconds(2)});
         QVERIFY(pdf.state != PdfText::State::Read);
         QVERIFY(clock.elapsed() < 15'000);
     }

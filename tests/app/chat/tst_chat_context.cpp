@@ -88,6 +88,7 @@ private Q_SLOTS:
 
     void whatIsTypedAndDraggedIsCountedAtRest()
     {
+        chat->context()->setCountRest(300);
         bench->openModel(100);
         QTRY_VERIFY(chat->context()->ledger().known);
         const int before = bench->script->counted_prompts();
@@ -113,15 +114,15 @@ private Q_SLOTS:
     {
         bench->openModel(100);
         QTRY_VERIFY(chat->context()->ledger().known);
-        bench->script->change([](auto& s) { s.count = 1500ms; });
+        bench->script->change([](auto& s) { s.count = 500ms; });
         const int before = bench->script->counted_prompts();
         ConversationSettings settings;
         QElapsedTimer clock;
         clock.start();
-        for (int words = 1; clock.elapsed() < 2000; ++words) {
+        for (int words = 1; clock.elapsed() < 600; ++words) {
             settings.systemPrompt = QString("w ").repeated(words);
             chat->setSettings(settings);
-            QTest::qWait(400);  // longer than anybody's rest
+            QTest::qWait(3 * ChatBench::kRest_ms);
         }
         bench->script->change([](auto& s) { s.count = 0ms; });
         QTRY_COMPARE(chat->context()->ledger().systemTokens, int(settings.systemPrompt.size()) / 2);

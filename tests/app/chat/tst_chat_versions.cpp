@@ -541,9 +541,9 @@ private Q_SLOTS:
         QVERIFY(chat->turn()->send("another"));
         settle();
         chat->setDraft("more");
-        QTest::qWait(700);
+        QTest::qWait(4 * ChatBench::kRest_ms);
         chat->setDraft("");
-        QTest::qWait(700);
+        QTest::qWait(4 * ChatBench::kRest_ms);
         QCOMPARE(bench->store->conversations().size(), 1);  // something was said in it
         QCOMPARE(bench->texts().size(), 2);
     }
@@ -551,7 +551,7 @@ private Q_SLOTS:
     void aFileThatIsNotReadIsNoReasonToKeepAConversation()
     {
         chat->setDraftFiles({}, 1);  // it cannot be read, say
-        QTest::qWait(700);
+        QTest::qWait(4 * ChatBench::kRest_ms);
         QCOMPARE(bench->store->conversations().size(), 0);
         const QString first = chat->conversationId();
         chat->newConversation();
@@ -565,7 +565,7 @@ private Q_SLOTS:
         const QString first = chat->conversationId();
         chat->setDraftFiles({}, 1);  // a file is being read
         chat->setDraft("");
-        QTest::qWait(700);
+        QTest::qWait(4 * ChatBench::kRest_ms);
         QCOMPARE(chat->conversationId(), first);
         chat->setDraftFiles({}, 0);  // it was taken away
         QTRY_COMPARE(bench->store->conversations().size(), 0);
@@ -579,7 +579,7 @@ private Q_SLOTS:
             choose(header);
             bench->store->save(header);
             chat->setDraft("");
-            QTest::qWait(700);
+            QTest::qWait(4 * ChatBench::kRest_ms);
             QCOMPARE(bench->store->conversations().size(), before + 1);
         };
         staysAfter([](ConversationHeader& header) { header.titleByUser = true, header.title = "Plan"; });

@@ -20,12 +20,12 @@ private Q_SLOTS:
     {
         QProcess process;
         process.setChildProcessModifier([] {
-            const rlimit most = {400 << 20, 400 << 20};
+            const rlimit most = {250 << 20, 250 << 20};
             setrlimit(RLIMIT_AS, &most);
         });
         process.start(SPILLWAY_CLI, {"tokenize", "-m", model("llama")});
         QVERIFY(process.waitForStarted());
-        process.write(QByteArray(60 << 20, 'a'));
+        process.write(QByteArray(20 << 20, 'a'));
         process.closeWriteChannel();
         QVERIFY(process.waitForFinished(60000));
         QCOMPARE(process.exitStatus(), QProcess::NormalExit);

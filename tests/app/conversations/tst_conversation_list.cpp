@@ -189,23 +189,23 @@ private Q_SLOTS:
         QCoreApplication::removeTranslator(&loudly);
     }
 
-    void fiveThousand()
+    void twoThousand()
     {
-        for (int i = 0; i < 5000; ++i)
+        for (int i = 0; i < 2000; ++i)
             store->save(header(QString("id %1").arg(i), now.addSecs(-i * 3600)));
         store->flush();
         list = std::make_unique<ConversationListModel>(*store, [this] { return now; });
-        QCOMPARE(list->count(), 5000);
+        QCOMPARE(list->count(), 2000);
         // A save moves one row and leaves the others alone, so the list costs no more the longer it is.
         const QSignalSpy moved(list.get(), &QAbstractItemModel::rowsMoved);
         const QSignalSpy inserted(list.get(), &QAbstractItemModel::rowsInserted);
         const QSignalSpy reset(list.get(), &QAbstractItemModel::modelReset);
-        for (int i = 4000; i < 5000; ++i)
+        for (int i = 1600; i < 2000; ++i)
             store->save(header(QString("id %1").arg(i), now.addSecs(i)));
-        QCOMPARE(moved.count(), 1000);
+        QCOMPARE(moved.count(), 400);
         QVERIFY(inserted.isEmpty());
         QVERIFY(reset.isEmpty());
-        QCOMPARE(list->count(), 5000);
+        QCOMPARE(list->count(), 2000);
     }
 };
 

@@ -3,6 +3,7 @@
 #include "app/blocks/paragraph_document.h"
 #include "app/formulas/formulas.h"
 #include "app/formulas/katex.h"
+#include "tests/support/try_often.h"
 
 #include <QQmlComponent>
 #include <QQmlEngine>

@@ -2,6 +2,7 @@
 // selected.
 #include "app/log/log.h"
 #include "app/log/log_model.h"
+#include "tests/support/try_often.h"
 
 #include <QAbstractItemModelTester>
 #include <QClipboard>

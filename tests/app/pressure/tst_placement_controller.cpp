@@ -70,6 +70,20 @@ private:
     quint64 m_turn = 0;
 };
 
+/// Returns what the guide model does on this machine, which is measured once: all panels with it ask for the same.
+/// Null: it could not be measured.
+std::shared_ptr<const engine::MachineRates> ratesOf(const PlacementController& placement)
+{
+    static const std::shared_ptr<const engine::MachineRates> rates = [&] {
+        const auto planner = engine::Planner::open(kGuideModel);
+        if (!planner)
+            return std::shared_ptr<const engine::MachineRates>();
+        const auto measured = planner->measure_rates(placement.request());
+        return measured ? std::make_shared<const engine::MachineRates>(*measured) : nullptr;
+    }();
+    return rates;
+}
+
 }  // namespace
 
 class TestPlacementController : public QObject
@@ -351,9 +365,8 @@ private Q_SLOTS:
         Panel panel;
         QTRY_VERIFY(panel.ready());
         PlacementController& placement = panel.placement();
-        auto planner = engine::Planner::open(kGuideModel);
-        QVERIFY(planner);
-        auto rates = *planner->measure_rates(placement.request());
+        QVERIFY(ratesOf(placement));
+        engine::MachineRates rates = *ratesOf(placement);
         rates.token_s = 10.0;  // a machine that is said to be slow beyond all truth
         placement.forecast()->setRates(std::make_shared<const engine::MachineRates>(rates));
         QVERIFY(!placement.forecast()->preview(-1).correction.isValid());
@@ -372,10 +385,8 @@ private Q_SLOTS:
         Panel panel;
         QTRY_VERIFY(panel.ready());
         PlacementForecast& forecast = *panel.placement().forecast();
-        auto planner = engine::Planner::open(kGuideModel);
-        QVERIFY(planner);
-        forecast.setRates(
-            std::make_shared<const engine::MachineRates>(*planner->measure_rates(panel.placement().request())));
+        QVERIFY(ratesOf(panel.placement()));
+        forecast.setRates(ratesOf(panel.placement()));
         const double predicted = forecast.preview(-1).tokensPerSecond.toDouble();
         engine::Telemetry frame;
         frame.phase = engine::Phase::Prefill;
@@ -453,10 +464,8 @@ private Q_SLOTS:
         engine::Telemetry prompt;
         prompt.phase = engine::Phase::Prefill;
         placement.forecast()->learn(prompt);  // an answer begins, of which nothing has moved
-        auto planner = engine::Planner::open(kGuideModel);
-        QVERIFY(planner);
-        placement.forecast()->setRates(
-            std::make_shared<const engine::MachineRates>(*planner->measure_rates(placement.request())));
+        QVERIFY(ratesOf(placement));
+        placement.forecast()->setRates(ratesOf(placement));
         const double predicted = placement.forecast()->preview(-1).tokensPerSecond.toDouble();
         QVERIFY(predicted > 0);
         QVERIFY(placement.forecast()->outran(last));
@@ -491,9 +500,8 @@ private Q_SLOTS:
         QTRY_VERIFY(panel.ready());
         PlacementController& placement = panel.placement();
         PlacementForecast& forecast = *placement.forecast();
-        auto planner = engine::Planner::open(kGuideModel);
-        QVERIFY(planner);
-        forecast.setRates(std::make_shared<const engine::MachineRates>(*planner->measure_rates(placement.request())));
+        QVERIFY(ratesOf(placement));
+        forecast.setRates(ratesOf(placement));
         const double predicted = forecast.preview(-1).tokensPerSecond.toDouble();
         engine::Telemetry frame;
         frame.phase = engine::Phase::Prefill;
@@ -519,10 +527,8 @@ private Q_SLOTS:
         Panel panel;
         QTRY_VERIFY(panel.ready());
         PlacementController& placement = panel.placement();
-        auto planner = engine::Planner::open(kGuideModel);
-        QVERIFY(planner);
-        placement.forecast()->setRates(
-            std::make_shared<const engine::MachineRates>(*planner->measure_rates(placement.request())));
+        QVERIFY(ratesOf(placement));
+        placement.forecast()->setRates(ratesOf(placement));
         engine::Telemetry frame;
         frame.phase = engine::Phase::Prefill;
         placement.forecast()->learn(frame);

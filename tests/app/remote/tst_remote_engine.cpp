@@ -273,7 +273,7 @@ private Q_SLOTS:
             answer.body += "data: {\"choices\":[{\"delta\":{\"content\":\" three\"}}]}\n\n";
         answer.end = WebAnswer::End(end);
         const bool stalls = answer.end == WebAnswer::End::Stall;
-        answer.pause_ms = stalls ? 200 : 2000;  // a reset takes with it what has not been read yet
+        answer.pause_ms = answer.end == WebAnswer::End::Reset ? 1000 : 0;  // it takes along what has not been read yet
         answer.has_length = hasLength;
         server.says(answer);
         Bench bench(server.url(), {}, stalls ? 1500ms : 60'000ms);

@@ -11,6 +11,7 @@
 
 #include <QDir>
 
+#include <ctime>
 #include <map>
 #include <random>
 #include <unordered_map>
@@ -430,11 +431,10 @@ private Q_SLOTS:
         Ask ask = two_tools();
         ask.must_call = true;
         ask.turn.tools_json = Json::array({function_tool("f", parameters.dump().c_str(), true)}).dump();
-        QElapsedTimer timer;
-        timer.start();
+        const std::clock_t begun = std::clock();
         QCOMPARE(rules_of(ask, "<tool_call> <function= tools"),
                  std::string("error: the schemas are more than 1 MiB in all"));
-        QVERIFY2(timer.elapsed() < 20'000, qPrintable(QString::number(timer.elapsed())));
+        QVERIFY(std::clock() - begun < 20 * CLOCKS_PER_SEC);
     }
 
     /// Also where they need not be held to: then such a call may be given any object, and nobody waits.
@@ -447,11 +447,10 @@ private Q_SLOTS:
         Ask ask = two_tools();
         ask.must_call = true;
         ask.turn.tools_json = Json::array({function_tool("f", parameters.dump().c_str())}).dump();
-        QElapsedTimer timer;
-        timer.start();
+        const std::clock_t begun = std::clock();
         QCOMPARE(rules_of(ask, "<tool_call> <function= tools"),
                  std::string("error: the schemas are more than 1 MiB in all"));
-        QVERIFY2(timer.elapsed() < 20'000, qPrintable(QString::number(timer.elapsed())));
+        QVERIFY(std::clock() - begun < 20 * CLOCKS_PER_SEC);
     }
 
     /// A format is many times as long as its name.

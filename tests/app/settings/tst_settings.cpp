@@ -2,6 +2,7 @@
 #include "app/settings/settings_controller.h"
 #include "app/system/profile_folders.h"
 #include "engine/kv_type.h"
+#include "tests/support/try_often.h"
 
 #include <QSettings>
 #include <QSignalSpy>

@@ -43,6 +43,7 @@ protected:
 
     std::unique_ptr<QTemporaryDir> folder;
     std::unique_ptr<ConversationStore> store;
+    std::chrono::milliseconds betweenAttempts = std::chrono::seconds(3);  // to write what failed
 
     void reopen()
     {
@@ -59,7 +60,7 @@ protected:
     void begin()
     {
         folder = std::make_unique<QTemporaryDir>();
-        store = std::make_unique<ConversationStore>(folder->path());
+        store = std::make_unique<ConversationStore>(folder->path(), nullptr, betweenAttempts);
         QCOMPARE(store->notice(), QString());
     }
     void end()

@@ -130,7 +130,7 @@ private Q_SLOTS:
     {
         StoredConversation conversation{.header = {.id = "c", .title = "Letters"}, .messages = {}};
         QRandomGenerator random(1);
-        for (int i = 0; i < 1500; ++i) {
+        for (int i = 0; i < 500; ++i) {
             QString text;
             for (int word = 0; word < 100; ++word)
                 text += QString("%1%2 ").arg(QChar('a' + random.bounded(26))).arg(random.bounded(3000));

@@ -272,7 +272,7 @@ private Q_SLOTS:
         QVERIFY(whole.open(QIODevice::ReadOnly));
         const QByteArray sound = whole.readAll();
         whole.close();
-        for (int round = 0; round < 40; ++round) {
+        for (int round = 0; round < 16; ++round) {
             QByteArray bytes = sound;
             for (int i = 0; i < 30; ++i)
                 bytes[random.bounded(100, int(bytes.size()))] = char(random.generate());

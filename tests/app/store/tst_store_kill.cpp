@@ -136,7 +136,7 @@ private Q_SLOTS:
             // Most die while they talk, some while they open the database.
             if (run % 10 != 9)
                 QVERIFY(child.waitForReadyRead());
-            QTest::qSleep(random.bounded(120));
+            QTest::qSleep(random.bounded(50));
             child.kill();
             QVERIFY(child.waitForFinished());
             QCOMPARE(child.exitStatus(), QProcess::CrashExit);

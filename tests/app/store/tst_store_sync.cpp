@@ -3,6 +3,7 @@
 // told to.
 #include "app/store/attachment_folder.h"
 #include "tests/app/store/store_case.h"
+#include "tests/support/try_often.h"
 
 #include <QSignalSpy>
 
@@ -95,7 +96,11 @@ class TestStoreSync : public StoreCase
     Q_OBJECT
 
 private Q_SLOTS:
-    void init() { begin(); }
+    void init()
+    {
+        betweenAttempts = std::chrono::milliseconds(50);
+        begin();
+    }
     void cleanup()
     {
 #ifdef Q_OS_LINUX

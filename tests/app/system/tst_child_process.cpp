@@ -1,6 +1,7 @@
 // Tests that the programs which this one starts end with it when it is killed. The program is this one again, with
 // other arguments.
 #include "app/system/child_process.h"
+#include "tests/support/try_often.h"
 
 #include <QCoreApplication>
 #include <QFile>

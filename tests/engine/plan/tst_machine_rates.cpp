@@ -53,6 +53,9 @@ class TestMachineRates : public QObject
     Q_OBJECT
 
 private Q_SLOTS:
+    /// These tests look at whether the machine is measured, not at how well.
+    void initTestCase() { qputenv("SPILLWAY_MEASURE_SMALL_SETS", "1"); }
+
     void aLargerSetIsNeverReadFaster()
     {
         const RateCurve curve({{64e6, 12e9}, {1e6, 30e9}, {16e6, 10e9}});

@@ -3,6 +3,7 @@
 #include "engine/model_info.h"
 #include "engine/run/frames.h"
 #include "tests/engine/run/device_engine.h"
+#include "tests/support/part_of_all.h"
 #include "tests/support/placement_run.h"
 #include "tests/support/test_program.h"
 
@@ -91,8 +92,11 @@ private Q_SLOTS:
         const auto cpu = load(request_for(name));
         QVERIFY(cpu);
         const Run alone = run(*cpu);
+        PartOfAll part(3);
         for (const double share : {0.5, 0.75, 1.0})
             for (const int fit_tokens : {60, 450}) {
+                if (!part.takes_next())
+                    continue;
                 const auto model = load(with_cache(emulated(name, fit_tokens), share));
                 QVERIFY(model);
                 const Run here = run(*model, [&](int) { wait_for_copies(*model); });

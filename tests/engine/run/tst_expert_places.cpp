@@ -66,7 +66,7 @@ private Q_SLOTS:
         const std::int64_t all_copies = bytes_of_all_copies(*made);
         QVERIFY(all_copies > 0);
 
-        PartOfAll part(3);
+        PartOfAll part(6);
         std::int64_t hits = 0, misses = 0;
         for (const auto& host_layers : kPlaces)
             for (const auto& room : kRooms)

@@ -2,6 +2,7 @@
 // nothing is lost on the way, and what goes wrong is computed again.
 #include "kernels/cpu.h"
 #include "tests/engine/run/device_engine.h"
+#include "tests/support/part_of_all.h"
 #include "tests/support/placement_run.h"
 
 #include <QtTest>
@@ -118,8 +119,11 @@ private Q_SLOTS:
         QVERIFY(cpu);
         const Run alone = run_changing(*cpu, change);
         QVERIFY(alone.status);
+        PartOfAll part(3);
         for (const KvPolicy policy : {KvPolicy::Stream, KvPolicy::Merge, KvPolicy::CpuDecode})
             for (const int fit : {64, 200}) {
+                if (!part.takes_next())
+                    continue;
                 const auto model = load(emulated(name, fit, policy));
                 QVERIFY(model);
                 const Run here = run_changing(*model, change);

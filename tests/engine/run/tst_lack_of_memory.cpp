@@ -26,9 +26,9 @@ using namespace engine;
 namespace {
 
 #ifdef SPILLWAY_SANITIZED
-constexpr int kTried = 15;  // allocations of each phase; the unsanitized test tries more, in the same order
+constexpr int kTried = 10;  // allocations of each phase; the unsanitized test tries more, in the same order
 #else
-constexpr int kTried = 40;
+constexpr int kTried = 24;
 #endif
 
 // Allocations that still succeed; those after them fail, as many as g_refused_at_once. Below that: nothing fails.
@@ -429,7 +429,7 @@ private Q_SLOTS:
                                                        .arg(allocations)
                                                        .arg(joined(texts), joined(expected))));
             QVERIFY(!QTest::currentTestFailed());
-            n += n < one_by_one ? 1 : 1 + n / 10;
+            n += n < one_by_one ? 1 : 1 + n / 6;
         }
         qInfo("%lld allocations, %d of them tried", static_cast<long long>(allocations), tried);
         QVERIFY(tried == 0 || noticed > 0);

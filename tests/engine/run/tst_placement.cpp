@@ -18,6 +18,8 @@ const char* const kModels[] = {"llama",    "gemma3",   "gpt-oss",    "muse-glimm
                                "gemma4-e", "qwen35",   "nemotron_h", "lfm2",         "nemotron_h_moe",
                                "gemma3n",  "qwen4exp", "deepseek2",  "falcon-h1"};
 
+constexpr Lengths kShort = {kPrefillTokens, 230};  // for what is tried a hundred times
+
 }  // namespace
 
 class TestPlacement : public QObject
@@ -45,7 +47,7 @@ private Q_SLOTS:
         QTest::addColumn<int>("policy");
         QTest::addColumn<int>("fit_tokens");
         QTest::addColumn<int>("layers");  // -1: as many as fit
-        PartOfAll part(3);
+        PartOfAll part(8);
         for (const char* const name : kModels)
             for (const KvPolicy policy : {KvPolicy::Stream, KvPolicy::Merge, KvPolicy::Auto, KvPolicy::CpuDecode})
                 for (const int fit : {64, 200})
@@ -198,9 +200,11 @@ private Q_SLOTS:
     {
         QTest::addColumn<QString>("name");
         QTest::addColumn<unsigned>("seed");
+        PartOfAll part(3);
         for (const char* const name : kModels)
             for (unsigned seed = 1; seed <= 4; ++seed)
-                QTest::addRow("%s seed %u", name, seed) << QString(name) << seed;
+                if (part.takes_next())
+                    QTest::addRow("%s seed %u", name, seed) << QString(name) << seed;
     }
     void movesInMidAnswerGiveTheSameBits()
     {
@@ -298,15 +302,16 @@ private Q_SLOTS:
 
     void everyRefusedAllocationEndsInAnAnswer()
     {
+        const Run alone = run(*load(request_for("llama")), {}, kShort);
         int refused = 0;
         for (int nth = 1; nth < 400; nth += nth < 40 ? 1 : 17) {
             LoadRequest request = emulated("llama", 200);
             request.placement.emulated.refuse_allocation = nth;
             const auto model = load(request);
             QVERIFY(model);
-            const Run here = run(*model);
+            const Run here = run(*model, {}, kShort);
             QVERIFY2(here.status, here.status ? "" : here.status.error().what.c_str());
-            QCOMPARE(first_difference(here.logits, m_on_cpu["llama"]), -1);
+            QCOMPARE(first_difference(here.logits, alone.logits), -1);
             refused += count(here.events, Event::Kind::LayerMove) > 0 || !model->info().warnings.empty();
         }
         QVERIFY(refused > 5);
@@ -314,22 +319,23 @@ private Q_SLOTS:
 
     void aDeviceLostAtAnyCallIsNoEnd()
     {
+        const Run alone = run(*load(request_for("gemma3")), {}, kShort);
         int lost = 0;
         for (int call = 1; call < 6000; call = call < 60 ? call + 1 : call * 5 / 4) {
             LoadRequest request = emulated("gemma3", 96);
             request.placement.emulated.lose_at_call = call;
             const auto model = load(request);
             QVERIFY(model);
-            const Run here = run(*model);
+            const Run here = run(*model, {}, kShort);
             QVERIFY2(here.status, here.status ? "" : here.status.error().what.c_str());
-            QCOMPARE(first_difference(here.logits, m_on_cpu["gemma3"]), -1);
+            QCOMPARE(first_difference(here.logits, alone.logits), -1);
             const int events = count(here.events, Event::Kind::DeviceLost);
             QVERIFY(events <= 1);
             lost += events == 1 || !model->info().warnings.empty();
             if (lost > 0 && model->placement().telemetry())
                 break;  // more calls than there are
         }
-        QVERIFY(lost > 70);
+        QVERIFY(lost > 60);
     }
 
     /// A step that begins at a checkpoint has no tokens to lose, and yet a state that it has written.

@@ -1,6 +1,7 @@
 // Tests turns of models with every kind of layer: however a conversation came to where it is, its answer is that of a
 // conversation which is computed from its beginning.
 #include "tests/engine/run/loaded_engine.h"
+#include "tests/support/try_often.h"
 
 #include <QtTest>
 

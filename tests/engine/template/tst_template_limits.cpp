@@ -79,7 +79,7 @@ private Q_SLOTS:
     {
         QTest::addColumn<std::string>("source");
         QTest::addColumn<QString>("mention");
-        test_support::PartOfAll part(3);
+        test_support::PartOfAll part(5);
         const auto row = [&](const char* name, const std::string& source, const char* mention) {
             if (part.takes_next())
                 QTest::newRow(name) << source << QString::fromLatin1(mention);

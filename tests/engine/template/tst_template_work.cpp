@@ -76,7 +76,7 @@ private Q_SLOTS:
     void squaresArePaidFor_data()
     {
         QTest::addColumn<std::string>("source");
-        test_support::PartOfAll part(3);
+        test_support::PartOfAll part(5);
         const auto row = [&](const char* name, const std::string& before, const std::string& expression) {
             if (part.takes_next())
                 QTest::newRow(name) << again_and_again(before, expression);
