@@ -25,6 +25,16 @@ ListView {
     function currentId(): string {
         return (currentItem as ModelRow)?.entry.id ?? "";
     }
+    // Brings into sight what is unfolded in a row or lies below the rows. To the rows themselves the list goes by itself.
+    function reveal(item: Item) {
+        let up = item;
+        while (up && up.parent !== contentItem)
+            up = up.parent;
+        if (!up || up === item)
+            return;
+        const top = item.mapToItem(contentItem, 0, 0).y, bottom = top + item.height;
+        contentY = Math.min(Math.max(contentY, bottom + Theme.gapSmall - height), top - Theme.gapSmall);
+    }
     function fold(id: string) {
         unfolded = unfolded === id ? "" : id;
     }
@@ -38,6 +48,10 @@ ListView {
     keyNavigationEnabled: true
     highlightMoveDuration: 0
     highlightFollowsCurrentItem: true
+    // Without a range the list goes to its very end with the last row, which what lies below may push out of sight.
+    highlightRangeMode: ListView.ApplyRange
+    preferredHighlightBegin: 0
+    preferredHighlightEnd: height
 
     Accessible.role: Accessible.List
     Accessible.name: qsTr("Models")
@@ -122,6 +136,11 @@ ListView {
     }
     EnteredAnew {
         list: root
+    }
+    Connections {
+        target: root.Window.window
+
+        function onActiveFocusItemChanged() { root.reveal(root.Window.activeFocusItem); }
     }
     ScrollBar.vertical: ThinScrollBar {}
 }
