@@ -25,7 +25,7 @@ ListView {
     function currentId(): string {
         return (currentItem as ModelRow)?.entry.id ?? "";
     }
-    // Brings into sight what is unfolded in a row or lies below the rows. To the rows themselves the list goes by itself.
+    // Brings into sight what is unfolded in a row or lies below the rows. The list goes to the rows by itself.
     function reveal(item: Item) {
         let up = item;
         while (up && up.parent !== contentItem)
