@@ -25,12 +25,16 @@ ListView {
     function currentId(): string {
         return (currentItem as ModelRow)?.entry.id ?? "";
     }
-    // Brings into sight what is unfolded in a row or lies below the rows. The list goes to the rows by itself.
+    // Brings into sight what the keyboard comes to: the current row, what is unfolded in one, or what lies below them.
     function reveal(item: Item) {
+        if (item === root || item === currentItem) {
+            positionViewAtIndex(currentIndex, ListView.Contain);
+            return;
+        }
         let up = item;
         while (up && up.parent !== contentItem)
             up = up.parent;
-        if (!up || up === item)
+        if (!up)
             return;
         const top = item.mapToItem(contentItem, 0, 0).y, bottom = top + item.height;
         contentY = Math.min(Math.max(contentY, bottom + Theme.gapSmall - height), top - Theme.gapSmall);
