@@ -54,19 +54,19 @@ VIAddVersionKey LegalCopyright "GPL-3.0-or-later"
     "Spillway braucht Windows 10, Version 1903, oder neuer."
 !insertmacro SENTENCE NEWER_IS_THERE \
     "Spillway $0 is installed, which is newer than ${VERSION}. Remove it first; its conversations stay, but this version may be unable to open them." \
-    "Spillway $0 ist installiert und neuer als ${VERSION}. Entfernen Sie es zuerst; die Unterhaltungen bleiben, doch diese Version kann sie womöglich nicht öffnen."
+    "Spillway $0 ist installiert und neuer als ${VERSION}. Es muss zuerst entfernt werden; die Gespräche bleiben, doch diese Version kann sie womöglich nicht öffnen."
 !insertmacro SENTENCE IT_RUNS \
     "Spillway is running. End it and try again." \
-    "Spillway läuft. Beenden Sie es und versuchen Sie es noch einmal."
+    "Spillway läuft und muss zuerst beendet werden."
 !insertmacro SENTENCE ANOTHERS_FOLDER \
     "Another program is installed in $INSTDIR. Choose another folder." \
-    "In $INSTDIR ist ein anderes Programm installiert. Wählen Sie einen anderen Ordner."
+    "In $INSTDIR ist ein anderes Programm installiert. Bitte einen anderen Ordner wählen."
 !insertmacro SENTENCE NOT_WRITTEN \
     "Not everything could be written to $INSTDIR. Choose another folder, or make room." \
-    "Nach $INSTDIR konnte nicht alles geschrieben werden. Wählen Sie einen anderen Ordner oder schaffen Sie Platz."
+    "Nach $INSTDIR konnte nicht alles geschrieben werden. Bitte einen anderen Ordner wählen oder Platz schaffen."
 !insertmacro SENTENCE KEEP_DATA \
     "Remove your conversations and settings, too? They cannot be brought back." \
-    "Auch Ihre Unterhaltungen und Einstellungen entfernen? Sie lassen sich nicht wiederherstellen."
+    "Auch Gespräche und Einstellungen entfernen? Sie lassen sich nicht wiederherstellen."
 !insertmacro SENTENCE PROGRAM_SECTION "Spillway" "Spillway"
 !insertmacro SENTENCE MENU_SECTION "Entry in the Start menu" "Eintrag im Startmenü"
 !insertmacro SENTENCE GGUF_SECTION "Open .gguf files with Spillway" ".gguf-Dateien mit Spillway öffnen"

@@ -4,6 +4,7 @@ import QtTest
 import Spillway.App
 import Spillway.Tests
 import Spillway.Ui
+import Spillway.Ui.Theme
 
 Item {
     width: 1024
@@ -90,6 +91,19 @@ Item {
             part("navSettings").forceActiveFocus(Qt.TabFocusReason);
             keyClick(Qt.Key_Enter);
             compare(shell.page, PageName.Settings);
+        }
+
+        function test_a_window_of_large_text_that_becomes_narrow() {
+            Theme.scale = 2;
+            parent.width = 1400;
+            makeWindow();
+            openModel();
+            tryVerify(() => part("contextMeter").visible);
+            parent.width = 640;
+            for (const name of ["sendButton", "contextMeter"])
+                tryVerify(() => part(name).mapToItem(shell, part(name).width, 0).x <= shell.width, 20000, name);
+            Theme.scale = 1;
+            parent.width = 1024;
         }
 
         function test_small_and_large_windows() {

@@ -255,6 +255,24 @@ Item {
                 compare(flick.contentX, elsewhere, text);
             }
         }
+        function test_a_wide_table_from_right_to_left_stays_at_its_beginning() {
+            answer("|" + " عمود واسع جدا |".repeat(12) + "\n|" + "---|".repeat(12) + "\n|" + " فيه كلمات كثيرة |".repeat(12));
+            const table = inAnswer("tableBlock"), width = table.width;
+            const passed = () => Math.round(table.contentWidth - table.width - table.contentX);
+            tryVerify(() => table.overflows);
+            compare(passed(), 0);
+            message().forceActiveFocus(Qt.TabFocusReason);
+            for (const scrolled of [60, 0]) {
+                keyClick(scrolled > 0 ? Qt.Key_Left : Qt.Key_Right);
+                compare(passed(), scrolled);
+                parent.width = 700;
+                tryVerify(() => table.width < width);
+                compare(passed(), scrolled);
+                parent.width = 1024;
+                tryCompare(table, "width", width);
+                compare(passed(), scrolled);
+            }
+        }
         function test_what_fits_has_no_bar() {
             answer("```js\nlet a\n```\n\n| a | b |\n|---|---|\n| 1 | 2 |");
             for (const name of ["codeFlick", "tableBlock"]) {

@@ -216,6 +216,18 @@ Item {
             tryVerify(() => !onHub?.visible || onHub.y >= summary.y + summary.height);
         }
 
+        function test_first_models_at_large_text_in_a_small_window() {
+            goThereAllowed();
+            Theme.scale = 2;
+            parent.width = 640;
+            for (let i = 0; seen(shell, "firstModel" + i); ++i) {
+                const row = seen(shell, "firstModel" + i);
+                const all = () => Array.from(row.contentItem.children).concat(Array.from(row.contentItem.children[0].children));
+                tryVerify(() => all().every(item => !item.visible || item.width > 0 && !item.truncated && item.mapToItem(row, item.width, 0).x <= row.width
+                                                                     && item.mapToItem(row, 0, item.height).y <= row.height), 5000, row.title);
+            }
+        }
+
         function test_a_fetch_that_stalls_says_so() {
             goThereAllowed();
             openTiny();

@@ -4,6 +4,7 @@ import QtTest
 import Spillway.App
 import Spillway.Tests
 import Spillway.Ui
+import Spillway.Ui.Theme
 
 Item {
     width: 1024
@@ -107,6 +108,27 @@ Item {
             tryVerify(() => Bench.server.state === ServerController.On && Bench.server.host === "127.0.0.1:" + Bench.server.port.value);
             compare(status("/health", Bench.server.key), "200");
             verify(before !== Bench.server.port.value);
+        }
+        function test_large_text_in_a_small_window() {
+            show();
+            Theme.scale = 2;
+            parent.width = 640;
+            switchOn();
+            tryCompare(part("keyRow"), "visible", true);
+            inRow("keyRow", "showKey").clicked();
+            for (const row of ["addressRow", "keyRow"]) {
+                const line = inRow(row, "line");
+                tryVerify(() => line.contentWidth <= line.width && line.mapToItem(part(row), 0, line.height).y <= part(row).height, 5000, row);
+                verify(!line.truncated, line.text);
+            }
+            compare(status(), "401");
+            tryVerify(() => seen(part("requestRows"), "request0"));
+            const words = Array.from(seen(part("requestRows"), "request0").children);
+            compare(words.map(item => item.text).slice(1, 3), ["GET /v1/models", "refused with 401"]);
+            tryVerify(() => words.every(item => !item.truncated && item.contentWidth <= item.width));
+            // The sign of the server leaves the words of the open model no room.
+            const name = part("modelName");
+            tryVerify(() => name.parent.opacity === 0 || name.contentWidth <= name.width);
         }
         function test_many_requests_are_scrolled_in_their_list() {
             show();

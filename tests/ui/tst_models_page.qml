@@ -79,6 +79,44 @@ Item {
             parent.height = 640;
         }
 
+        function test_the_list_at_large_text_in_a_small_window() {
+            Theme.scale = 2;
+            parent.width = 640;
+            parent.height = 480;
+            showModels(["org/repo/tiny.gguf", "org/other/small.gguf"]);
+            tryVerify(() => part("modelSearch").width > 400);
+            keyClick(Qt.Key_Down);
+            verify(list().activeFocus);
+            const at = () => list().mapToItem(shell, 0, 0).y;
+            tryVerify(() => list().height >= 200 && at() >= 0 && at() + list().height <= shell.height);
+            const open = findChild(row(0), "openRow"), title = findChild(row(0), "rowTitle");
+            tryVerify(() => open.visible && open.mapToItem(row(0), open.width, 0).x <= row(0).width);
+            compare([title.text, title.truncated], [row(0).entry.title, false]);
+            verify(!findChild(row(0), "rowSummary").truncated);
+            keyClick(Qt.Key_Down);
+            compare(list().currentIndex, 1);
+            tryVerify(() => row(1).mapToItem(list(), 0, 0).y >= 0 && at() >= 0 && at() + list().height <= shell.height);
+            part("modelSearch").forceActiveFocus(Qt.TabFocusReason);
+            tryVerify(() => part("modelSearch").mapToItem(part("modelsPage"), 0, 0).y >= 0);
+        }
+
+        // In a row that is higher than the list, and below the rows.
+        function test_what_the_keyboard_comes_to_is_seen_data() { return [{ tag: "100 %", scale: 1 }, { tag: "200 %", scale: 2 }]; }
+        function test_what_the_keyboard_comes_to_is_seen(data) {
+            Theme.scale = data.scale;
+            parent.width = 640;
+            parent.height = 480;
+            showModels(["a.gguf", "b.gguf", "c.gguf"]);
+            keyClick(Qt.Key_Down);
+            keyClick(Qt.Key_Space);
+            tryVerify(() => findChild(row(0), "deleteModel"));
+            for (const item of [findChild(row(0), "copyPath"), findChild(row(0), "deleteModel"), findChild(list(), "addFolder"), findChild(row(0), "copyPath")]) {
+                item.forceActiveFocus(Qt.TabFocusReason);
+                const y = () => item.mapToItem(shell, 0, 0).y;
+                tryVerify(() => y() >= part("pageFlick").mapToItem(shell, 0, 0).y && y() + item.height <= shell.height, 5000, item.objectName);
+            }
+        }
+
         function test_rows_say_what_they_are() {
             showModels(["org/repo/tiny.gguf", "org/other/broken.gguf"]);
             compare(titles(), "tiny broken");

@@ -73,8 +73,9 @@ Item {
 
         // The first answer has it look for models; the next one is judged by those that are there.
         function test_the_doctor_suggests_a_draft_model() {
+            const small = "half-small-with-a-name-that-has-no-room-in-one-line-of-the-panel.gguf";
             open({ panel: true, text: "zebras graze", shares: { prefill: 0.2, hostLayers: 1 } });
-            Bench.putModels(["big.gguf", "half-small.gguf"]);
+            Bench.putModels(["big.gguf", small]);
             Bench.openAtOnce(Bench.modelFolder("big.gguf").toString().replace("file://", ""));
             tryVerify(() => Bench.models.phase === ModelController.Idle && Bench.models.current.name === "big");
             ask("Why so slow, with such a lot of words to read before?");
@@ -90,9 +91,10 @@ Item {
             verify(part("doctorSentence").text.indexOf("It is assumed that 50 to 75") > 0, part("doctorSentence").text);
             verify(part("doctorGain").text.startsWith("Expected: "), part("doctorGain").text);
             verify(part("doctorGain").text.endsWith("and reads the conversation anew."), part("doctorGain").text);
+            verify(button.width <= part("doctorCard").width && button.contentItem.lineCount > 1);
             reveal(button);
             click(button);
-            tryVerify(() => Bench.lastDraftModel().endsWith("half-small.gguf") && Bench.models.phase === ModelController.Idle);
+            tryVerify(() => Bench.lastDraftModel().endsWith(small) && Bench.models.phase === ModelController.Idle);
             Bench.script({ shares: { prefill: 0.2, hostLayers: 0.5 } });
             part("composerField").forceActiveFocus();
             ask("How fast is it?");

@@ -49,6 +49,20 @@ Item {
             compare(findChild(part(data.row), "choice").currentIndex, setting.initial);
         }
 
+        function test_large_text_in_a_small_window() {
+            Theme.scale = 2;
+            parent.width = 640;
+            makeWindow({ hub: true });
+            shell.show(PageName.Settings);
+            tryVerify(() => findChild(shell, "settingsPage"));
+            for (const [row, control] of [["deviceRow", "choice"], ["deviceRow", "reset"], ["hubTokenRow", "hubToken"], ["hubTokenRow", "keepHubToken"]]) {
+                const item = findChild(part(row), control);
+                tryVerify(() => item.width > 0 && item.mapToItem(part(row), item.width, 0).x <= part(row).width, 5000, row + ": " + control);
+            }
+            const heading = part("contactRows").children[0];
+            compare([heading.text, heading.truncated], ["Connections to other machines since the start", false]);
+        }
+
         function test_typed_number() {
             openSettings();
             const box = findChild(part("contextRow"), "number");

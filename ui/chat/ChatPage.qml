@@ -207,6 +207,9 @@ FocusScope {
 
                 objectName: "statusLine"
                 Layout.fillWidth: true
+                // Its numbers have their names only where there is room. Without this the names would keep the column
+                // as wide as they are when the window becomes narrower.
+                Layout.minimumWidth: 0
                 Layout.leftMargin: Theme.gapSmall
                 Layout.rightMargin: Theme.gapSmall
                 chat: root.chat

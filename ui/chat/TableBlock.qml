@@ -18,7 +18,7 @@ SidewaysView {
     tall: edit.height
     height: implicitHeight
     contentWidth: edit.width
-    contentX: writer.mirrored ? Math.max(0, contentWidth - width) : 0 // where it begins
+    mirrored: writer.mirrored
 
     Rectangle {
         x: edit.x

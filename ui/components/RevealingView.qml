@@ -18,10 +18,11 @@ Flickable {
         if (!interactive)
             return;
         const top = item.mapToItem(contentItem, 0, 0).y, bottom = top + item.height;
+        const margin = Math.max(0, Math.min(Theme.gap, (height - item.height) / 2)); // so that neither end is cut
         if (top < contentY)
-            contentY = Math.max(0, top - Theme.gap);
+            contentY = Math.max(0, top - margin);
         else if (bottom > contentY + height)
-            contentY = Math.max(0, Math.min(contentHeight - height, bottom + Theme.gap - height));
+            contentY = Math.max(0, Math.min(contentHeight - height, bottom + margin - height));
     }
 
     // Does it again where the page finds its final height only after the keyboard has come to the item.

@@ -6,7 +6,7 @@ Text {
     topPadding: Theme.gap
     bottomPadding: Theme.gapSmall
     textFormat: Text.PlainText
-    elide: Text.ElideRight
+    wrapMode: Text.Wrap
     font.pixelSize: Theme.sizeSmall
     font.weight: Font.DemiBold
     color: Theme.textMuted

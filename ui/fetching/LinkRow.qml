@@ -13,9 +13,13 @@ Button {
     property string fact: "" // shown at the right edge
     property color factInk: Theme.textMuted
 
-    implicitHeight: Theme.px(52)
+    readonly property bool narrow: width < Theme.px(420) // large text in a small window
+
+    implicitHeight: Math.max(Theme.px(52), implicitContentHeight + topPadding + bottomPadding)
     leftPadding: Theme.gap
     rightPadding: Theme.gap
+    topPadding: Theme.gapSmall
+    bottomPadding: Theme.gapSmall
     hoverEnabled: true
     opacity: enabled ? 1 : 0.6
 
@@ -36,8 +40,10 @@ Button {
 
         FocusRing { visible: root.visualFocus }
     }
-    contentItem: RowLayout {
-        spacing: Theme.gap
+    contentItem: GridLayout {
+        columns: root.narrow ? 1 : 2
+        columnSpacing: Theme.gap
+        rowSpacing: 2
 
         ColumnLayout {
             Layout.fillWidth: true
@@ -58,16 +64,18 @@ Button {
                 visible: text !== ""
                 text: root.summary
                 textFormat: Text.PlainText
-                elide: Text.ElideRight
+                wrapMode: Text.Wrap
                 font.pixelSize: Theme.sizeSmall
                 color: Theme.textMuted
                 Accessible.ignored: true
             }
         }
         Text {
+            Layout.fillWidth: root.narrow
             visible: text !== ""
             text: root.fact
             textFormat: Text.PlainText
+            wrapMode: Text.Wrap
             font.pixelSize: Theme.sizeSmall
             color: root.factInk
             Accessible.ignored: true

@@ -22,8 +22,10 @@ ColumnLayout {
     visible: offers.length > 0
     spacing: Theme.gapTiny
 
-    RowLayout {
-        spacing: Theme.gapSmall
+    GridLayout {
+        columns: root.width < Theme.px(320) ? 1 : 3 // large text in a small window
+        columnSpacing: Theme.gapSmall
+        rowSpacing: Theme.gapTiny
 
         Text {
             text: qsTr("Draft model")

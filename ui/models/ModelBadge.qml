@@ -60,6 +60,7 @@ AbstractButton {
         }
         ColumnLayout {
             Layout.fillWidth: true
+            opacity: root.width < Theme.px(70) ? 0 : 1 // without room they would be drawn over the rest
             spacing: 1
 
             Text {

@@ -25,6 +25,20 @@ ListView {
     function currentId(): string {
         return (currentItem as ModelRow)?.entry.id ?? "";
     }
+    // Brings into sight what the keyboard comes to: the current row, what is unfolded in one, or what lies below them.
+    function reveal(item: Item) {
+        if (item === root || item === currentItem) {
+            positionViewAtIndex(currentIndex, ListView.Contain);
+            return;
+        }
+        let up = item;
+        while (up && up.parent !== contentItem)
+            up = up.parent;
+        if (!up)
+            return;
+        const top = item.mapToItem(contentItem, 0, 0).y, bottom = top + item.height;
+        contentY = Math.min(Math.max(contentY, bottom + Theme.gapSmall - height), top - Theme.gapSmall);
+    }
     function fold(id: string) {
         unfolded = unfolded === id ? "" : id;
     }
@@ -38,6 +52,10 @@ ListView {
     keyNavigationEnabled: true
     highlightMoveDuration: 0
     highlightFollowsCurrentItem: true
+    // Without a range the list goes to its very end with the last row, which what lies below may push out of sight.
+    highlightRangeMode: ListView.ApplyRange
+    preferredHighlightBegin: 0
+    preferredHighlightEnd: height
 
     Accessible.role: Accessible.List
     Accessible.name: qsTr("Models")
@@ -122,6 +140,11 @@ ListView {
     }
     EnteredAnew {
         list: root
+    }
+    Connections {
+        target: root.Window.window
+
+        function onActiveFocusItemChanged() { root.reveal(root.Window.activeFocusItem); }
     }
     ScrollBar.vertical: ThinScrollBar {}
 }

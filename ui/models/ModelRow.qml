@@ -20,6 +20,8 @@ Item {
     property bool unfolded: false
     property bool ringShown: false
 
+    readonly property bool narrow: width < Theme.px(420) // large text in a small window
+
     readonly property modelFacts facts: entry.facts
     readonly property var kinds: [qsTr("Chat model"), qsTr("Base model"), qsTr("Embedding model"), qsTr("Vocabulary"),
         qsTr("Adapter"), qsTr("Projector"), qsTr("Draft model"), qsTr("Broken file")]
@@ -101,13 +103,14 @@ Item {
         }
         onDoubleClicked: root.openRequested()
     }
-    RowLayout {
+    GridLayout {
         id: head
 
         x: Theme.gap
         width: parent.width - 2 * Theme.gap
-        height: Theme.px(64)
-        spacing: Theme.gap
+        height: Math.max(Theme.px(64), root.narrow ? implicitHeight : 0)
+        columnSpacing: Theme.gap
+        rowSpacing: 0
 
         Picture {
             source: root.entry.kind === ModelKind.Broken ? "qrc:/icons/warning.svg" : root.facts.server !== "" ? "qrc:/icons/server.svg" : "qrc:/icons/models.svg"
@@ -116,7 +119,11 @@ Item {
             opacity: root.entry.openable || root.entry.kind === ModelKind.Broken ? 1 : 0.6
         }
         ColumnLayout {
+            Layout.row: 0
+            Layout.column: 1
+            Layout.columnSpan: root.narrow ? 2 : 1
             Layout.fillWidth: true
+            Layout.topMargin: root.narrow ? Theme.gapSmall : 0
             spacing: Theme.px(3)
 
             RowLayout {
@@ -145,6 +152,8 @@ Item {
                 visible: root.entry.kind !== ModelKind.Broken || !root.unfolded // the details have the whole text
                 text: root.entry.kind === ModelKind.Broken ? root.entry.obstacle : root.summary
                 textFormat: Text.PlainText
+                wrapMode: Text.Wrap
+                maximumLineCount: root.narrow ? 2 : 1
                 elide: Text.ElideRight
                 font.pixelSize: Theme.sizeSmall
                 color: root.entry.silent ? Theme.warning : Theme.textMuted
@@ -152,16 +161,21 @@ Item {
             }
         }
         ColumnLayout {
+            Layout.row: root.narrow ? 1 : 0
+            Layout.column: root.narrow ? 1 : 2
+            Layout.fillWidth: root.narrow
+            Layout.maximumWidth: root.narrow ? root.width : -1
+            Layout.bottomMargin: root.narrow ? Theme.gapSmall : 0
             spacing: Theme.px(3)
 
             FitLabel {
                 id: fitLabel
 
-                Layout.alignment: Qt.AlignRight
+                Layout.alignment: root.narrow ? Qt.AlignLeft : Qt.AlignRight
                 fit: root.fit
             }
             Text {
-                Layout.alignment: Qt.AlignRight
+                Layout.alignment: root.narrow ? Qt.AlignLeft : Qt.AlignRight
                 visible: root.used !== ""
                 text: root.used
                 textFormat: Text.PlainText
@@ -172,6 +186,9 @@ Item {
         }
         Text {
             visible: root.isOpen
+            Layout.row: root.narrow ? 1 : 0
+            Layout.column: root.narrow ? 2 : 3
+            Layout.bottomMargin: root.narrow ? Theme.gapSmall : 0
             Layout.preferredWidth: visible ? Math.max(implicitWidth, open.implicitWidth) : 0
             horizontalAlignment: Text.AlignHCenter
             text: qsTr("Loaded", "a model that is")
@@ -185,6 +202,9 @@ Item {
             id: open
 
             objectName: "openRow"
+            Layout.row: root.narrow ? 1 : 0
+            Layout.column: root.narrow ? 2 : 3
+            Layout.bottomMargin: root.narrow ? Theme.gapSmall : 0
             // Has its place before it is shown: otherwise a quick click on a row that the pointer has just reached
             // could hit it.
             readonly property bool shown: root.current || root.unfolded || mouse.containsMouse || hovered

@@ -28,6 +28,8 @@ Page {
 
     readonly property bool searching: catalogue.models.text !== ""
     readonly property bool tight: width < Theme.px(500) // large text in a small window: buttons have no words
+    // What is above the list would leave it no room: the page scrolls, and the list is as high as what is seen of it.
+    readonly property bool low: catalogue.total > 0 && height < Theme.px(300)
 
     function takeFocus() {
         search.forceActiveFocus(Qt.OtherFocusReason);
@@ -37,13 +39,17 @@ Page {
         if (id !== "" && root.catalogue.open(id))
             root.modelOpened();
     }
+    function showList() {
+        if (root && root.low && list.activeFocus)
+            root.scrollTo(list.y);
+    }
     function moveToList() {
         list.currentIndex = 0;
         list.forceActiveFocus(Qt.TabFocusReason);
     }
 
     title: qsTr("Models")
-    scrolls: false
+    scrolls: low
     actions: [
         ActionButton {
             objectName: "pageGuide"
@@ -80,6 +86,14 @@ Page {
     }
     Component.onCompleted: catalogue.begin()
 
+    // The list brings into sight what the keyboard comes to in it, and the page the list.
+    Connections {
+        target: root.Window.window
+
+        function onActiveFocusItemChanged() {
+            Qt.callLater(root.showList); // qmllint disable
+        }
+    }
     // Measures free memory again and again while the page is shown.
     Timer {
         interval: 3000
@@ -112,15 +126,18 @@ Page {
         summary: root.fetches
         onClicked: root.fetchesRequested()
     }
-    RowLayout {
+    GridLayout {
         Layout.fillWidth: true
         visible: root.catalogue.total > 0
-        spacing: Theme.gapSmall
+        columns: root.tight ? 2 : 3
+        columnSpacing: Theme.gapSmall
+        rowSpacing: Theme.gapSmall
 
         SearchField {
             id: search
 
             objectName: "modelSearch"
+            Layout.columnSpan: root.tight ? 2 : 1
             Layout.fillWidth: true
             focus: true
             name: qsTr("Search models")
@@ -132,6 +149,7 @@ Page {
         }
         ChoiceBar {
             objectName: "modelOrder"
+            Layout.fillWidth: root.tight
             name: qsTr("Order")
             choices: [qsTr("Last used"), qsTr("Name"), qsTr("Size")]
             current: root.catalogue.models.order
@@ -186,10 +204,12 @@ Page {
 
         objectName: "modelList"
         Layout.fillWidth: true
-        Layout.fillHeight: true
+        Layout.fillHeight: !root.low
+        Layout.preferredHeight: root.low ? root.height - Theme.px(68) : 0
         visible: root.catalogue.total > 0
         catalogue: root.catalogue
         canFind: root.canFind
+        onYChanged: Qt.callLater(root.showList) // qmllint disable
         onOpenRequested: id => root.load(id)
         onFindRequested: text => root.findWordsRequested(text)
         onAddRequested: folderDialog.begin()

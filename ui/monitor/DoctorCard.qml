@@ -74,12 +74,12 @@ Rectangle {
             font.pixelSize: Theme.sizeSmall
             color: Theme.textMuted
         }
-        ActionButton {
+        WrappingButton {
             id: apply
 
             objectName: "doctorApply"
+            room: column.width
             visible: root.doctor.canApply
-            implicitHeight: Theme.px(32)
             font.pixelSize: Theme.sizeSmall
             text: root.doctor.suggestion
             onClicked: root.doctor.apply()

@@ -24,7 +24,9 @@ Rectangle {
 
     onLineChanged: copied = false
 
-    implicitHeight: Theme.px(52)
+    readonly property bool narrow: width < Theme.px(420) // large text in a small window: the line is below the buttons
+
+    implicitHeight: Math.max(Theme.px(52), grid.implicitHeight + 2 * Theme.gapSmall)
     radius: Theme.radiusSmall
     color: Theme.sunken
 
@@ -34,45 +36,55 @@ Rectangle {
         interval: 2000
         onTriggered: root.copied = false
     }
-    RowLayout {
+    GridLayout {
+        id: grid
+
         anchors.fill: parent
         anchors.leftMargin: Theme.gap
         anchors.rightMargin: Theme.gapSmall
-        spacing: Theme.gapSmall
+        columnSpacing: Theme.gapSmall
+        rowSpacing: 0
 
-        ColumnLayout {
+        Text {
             Layout.fillWidth: true
-            spacing: 0
-
-            Text {
-                Layout.fillWidth: true
-                text: root.title
-                textFormat: Text.PlainText
-                elide: Text.ElideRight
-                font.pixelSize: Theme.sizeSmall
-                color: Theme.textMuted
-                Accessible.ignored: true
-            }
-            Text {
-                objectName: "line"
-                Layout.fillWidth: true
-                text: root.line
-                textFormat: Text.PlainText
-                elide: Text.ElideMiddle
-                font.pixelSize: Theme.sizeCode
-                font.family: Theme.monospace
-                color: Theme.text
-                Accessible.role: Accessible.StaticText
-                Accessible.name: root.title + ": " + root.line // joined without arg(): these texts may hold “%2”
-            }
+            Layout.alignment: root.narrow ? Qt.AlignVCenter : Qt.AlignBottom
+            text: root.title
+            textFormat: Text.PlainText
+            elide: Text.ElideRight
+            font.pixelSize: Theme.sizeSmall
+            color: Theme.textMuted
+            Accessible.ignored: true
+        }
+        Text {
+            objectName: "line"
+            Layout.row: 1
+            Layout.column: 0
+            Layout.columnSpan: root.narrow ? 3 : 1
+            Layout.fillWidth: true
+            Layout.alignment: Qt.AlignTop
+            text: root.line
+            textFormat: Text.PlainText
+            wrapMode: Text.WrapAnywhere
+            font.pixelSize: Theme.sizeCode
+            font.family: Theme.monospace
+            color: Theme.text
+            Accessible.role: Accessible.StaticText
+            Accessible.name: root.title + ": " + root.line // joined without arg(): these texts may hold “%2”
         }
         RowLayout {
             id: slot
 
+            Layout.row: 0
+            Layout.column: 1
+            Layout.rowSpan: root.narrow ? 1 : 2
+            Layout.fillWidth: false
             spacing: Theme.gapTiny
         }
         IconButton {
             objectName: "copy"
+            Layout.row: 0
+            Layout.column: 2
+            Layout.rowSpan: root.narrow ? 1 : 2
             name: root.copied ? qsTr("Copied") : root.copyName
             source: root.copied ? "qrc:/icons/check.svg" : "qrc:/icons/copy.svg"
             onClicked: root.copy()

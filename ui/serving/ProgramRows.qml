@@ -35,7 +35,7 @@ ColumnLayout {
         name: qsTr("Connected programs")
         model: root.server.programs
 
-        delegate: RowLayout {
+        delegate: GridLayout {
             id: line
 
             required property int index
@@ -51,7 +51,9 @@ ColumnLayout {
             objectName: "program" + index
             width: list.rowWidth
             height: list.rowHeight
-            spacing: Theme.gap
+            columns: list.narrow ? 1 : 2
+            columnSpacing: Theme.gap
+            rowSpacing: 0
 
             Accessible.role: Accessible.ListItem
             Accessible.name: Format.listed([client, now, made, begun])

@@ -37,7 +37,7 @@ ColumnLayout {
         name: qsTr("Requests")
         model: root.requests
 
-        delegate: RowLayout {
+        delegate: GridLayout {
             id: line
 
             required property int index
@@ -57,12 +57,15 @@ ColumnLayout {
             objectName: "request" + index
             width: list.rowWidth
             height: list.rowHeight
-            spacing: Theme.gap
+            columnSpacing: Theme.gap
+            rowSpacing: 0
 
             Accessible.role: Accessible.ListItem
             Accessible.name: Format.listed([clock, route, model, outcome, tokens, Format.milliseconds(duration)])
 
             Text {
+                Layout.row: list.narrow ? 1 : 0
+                Layout.column: 0
                 text: line.clock
                 textFormat: Text.PlainText
                 font.pixelSize: Theme.sizeSmall
@@ -70,6 +73,9 @@ ColumnLayout {
                 Accessible.ignored: true
             }
             Text {
+                Layout.row: 0
+                Layout.column: list.narrow ? 0 : 1
+                Layout.columnSpan: list.narrow ? 2 : 1
                 Layout.fillWidth: true
                 text: line.model === "" ? line.route : Format.also(line.route, line.model)
                 textFormat: Text.PlainText
@@ -80,14 +86,21 @@ ColumnLayout {
             }
             Text {
                 objectName: "outcome"
+                Layout.row: list.narrow ? 1 : 0
+                Layout.column: list.narrow ? 1 : 2
+                Layout.columnSpan: list.narrow ? 2 : 1
+                Layout.fillWidth: list.narrow
                 text: line.good ? line.tokens : line.outcome
                 textFormat: Text.PlainText
+                elide: Text.ElideRight
                 font.pixelSize: Theme.sizeSmall
                 color: line.good ? Theme.textMuted : Theme.danger
                 Accessible.ignored: true
             }
             Text {
-                Layout.minimumWidth: Theme.px(64)
+                Layout.row: 0
+                Layout.column: list.narrow ? 2 : 3
+                Layout.minimumWidth: list.narrow ? 0 : Theme.px(64)
                 horizontalAlignment: Text.AlignRight
                 text: Format.milliseconds(line.duration)
                 textFormat: Text.PlainText

@@ -9,7 +9,8 @@ ListView {
     id: root
 
     required property string name // read aloud
-    readonly property int rowHeight: Theme.px(28)
+    readonly property bool narrow: width < Theme.px(420) // large text in a small window: a row has two lines
+    readonly property int rowHeight: narrow ? Theme.px(48) : Theme.px(28)
     readonly property int rowWidth: width - (overflows ? Theme.px(12) : 0)
     readonly property bool overflows: contentHeight > height
 

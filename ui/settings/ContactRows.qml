@@ -38,7 +38,7 @@ ColumnLayout {
     LayoutRepeater {
         model: root.contacts.hosts
 
-        RowLayout {
+        GridLayout {
             id: line
 
             required property int index
@@ -50,7 +50,9 @@ ColumnLayout {
             objectName: "contact" + index
             Layout.fillWidth: true
             Layout.minimumHeight: Theme.px(28)
-            spacing: Theme.gap
+            columns: width < Theme.px(420) ? 1 : 2 // large text in a small window
+            columnSpacing: Theme.gap
+            rowSpacing: 0
 
             Accessible.role: Accessible.ListItem
             Accessible.name: Format.listed([modelData.host, modelData.purpose, numbers, time])
@@ -66,8 +68,10 @@ ColumnLayout {
                 Accessible.ignored: true
             }
             Text {
+                Layout.fillWidth: line.columns === 1
                 text: Format.also(line.numbers, line.time)
                 textFormat: Text.PlainText
+                wrapMode: Text.Wrap
                 font.pixelSize: Theme.sizeSmall
                 color: Theme.textMuted
                 Accessible.ignored: true

@@ -30,6 +30,8 @@ ColumnLayout {
         onDismissRequested: root.placement.dismissTrouble()
     }
     SettingRow {
+        id: deviceRow
+
         objectName: "deviceRow"
         title: qsTr("Device")
         explanation: qsTr("What computes the model. Applies at once: layers and conversation move there, also in mid-answer.")
@@ -40,6 +42,8 @@ ColumnLayout {
 
         ChoiceBox {
             objectName: "choice"
+            Layout.fillWidth: deviceRow.stacked
+            Layout.maximumWidth: implicitWidth
             implicitWidth: Theme.px(280)
             name: qsTr("Device")
             model: root.devices.names
@@ -67,6 +71,7 @@ ColumnLayout {
             Layout.fillWidth: true
             text: qsTr("Moving layers: %1, going to %2").arg(root.placement.deviceLayers).arg(root.placement.wantedLayers)
             textFormat: Text.PlainText
+            wrapMode: Text.Wrap
             font.pixelSize: Theme.sizeSmall
             color: Theme.textMuted
         }

@@ -57,6 +57,8 @@ ColumnLayout {
         zeroText: qsTr("No limit")
     }
     SettingRow {
+        id: tokenRow
+
         objectName: "hubTokenRow"
         title: qsTr("Token of Hugging Face")
         explanation: root.fetching.tokenNote
@@ -66,7 +68,9 @@ ColumnLayout {
             id: token
 
             objectName: "hubToken"
+            Layout.fillWidth: tokenRow.stacked
             Layout.preferredWidth: Theme.px(200)
+            Layout.maximumWidth: Theme.px(200)
             visible: !root.fetching.hasToken
             enabled: !root.fetching.keepingToken
             echoMode: TextInput.Password
