@@ -96,7 +96,7 @@ public:
     void multiply_heads(Rows& x, const HeadColumns& from, const Matrix& stack, Rows& out,
                         const HeadColumns& to) override;
     void copy_heads(const Rows& x, const HeadColumns& from, Rows& out, const HeadColumns& to) override;
-    void gated(Gate gate, const Rows& gate_up, Rows& out) override { products_.gated(gate, gate_up, out); }
+    void gated(Gate gate, const Rows& gate_up, Rows& out) override { products_.gated(gate, gate_up, {}, out); }
     void gated_by(Gate gate, const Rows& x, const Rows& up, int col, Rows& out) override
     {
         products_.gated_by(gate, x, up, col, out);

@@ -125,7 +125,7 @@ void CudaExperts::compute_hidden(const Input& in, const LayerWeights& w, const E
         multiply(in.rows, in.pairs_of_each, matrices.gate, w.gate_experts_bias, e.gate_up, 0);
     multiply(in.rows, in.pairs_of_each, matrices.up, w.up_experts_bias, e.gate_up, w.gate_experts.rows);
     if (has_gate(gate))
-        products_.gated(gate, e.gate_up, e.hidden);
+        products_.gated(gate, e.gate_up, matrices.down, e.hidden);
     else
         products_.gated_by(gate, e.gate_up, e.gate_up, 0, e.hidden);
 }

@@ -260,10 +260,16 @@ int CudaProducts::rows_by_blas(const cuda::Product& product)
     return calls_.ok() ? done.rows : product.rows;
 }
 
-void CudaProducts::gated(Gate gate, const Rows& gate_up, Rows& out)
+void CudaProducts::gated(Gate gate, const Rows& gate_up, const Matrix& reader, Rows& out)
 {
     const int n = gate_up.cols() / 2;
     out.set_shape(gate_up.count(), n);
+    if (const cuda::Rounded rounded = rounded_for(reader, out); rounded.rows.at) {
+        calls_.launch(cuda::gated_q8, gating_of(gate), cuda_rows(gate_up), cuda_rows(gate_up, n), gate_up.count(), n,
+                      rounded);
+        out.set_rounded();
+        return;
+    }
     calls_.launch(cuda::gated, gating_of(gate), cuda_rows(gate_up), cuda_rows(gate_up, n), gate_up.count(), n,
                   cuda_rows(out));
 }
@@ -280,7 +286,7 @@ void CudaProducts::gated_products(Rows& x, std::span<const Product> gate_and_up,
     const GateAndUp both = gate_and_up_of(gate_and_up);
     if (x.count() > cuda::kFewTokens || both.gate.type != both.up.type) {
         multiply(x, gate_and_up, gate_up);
-        gated(gate, gate_up, out);
+        gated(gate, gate_up, reader, out);
         return;
     }
     out.set_shape(x.count(), both.gate.rows);

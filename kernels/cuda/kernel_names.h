@@ -38,6 +38,7 @@
     KERNEL(experts, sum_experts)                        \
     KERNEL(experts, weigh_pairs)                        \
     KERNEL(gated, gated)                                \
+    KERNEL(gated, gated_q8)                             \
     KERNEL(gated, gate_heads)                           \
     KERNEL(gated, keep_above)                           \
     SPILLWAY_KERNEL_OF_EACH_TYPE(KERNEL, gated_matvec)  \

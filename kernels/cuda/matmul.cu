@@ -56,11 +56,12 @@ struct Shared {
     int out_row[kMatmulTokens];  // of each token; -1: there is no such token
 };
 
-/// 16 bytes of a row of a stage. Eight rows' are in different banks.
-template <class Bytes>
-__device__ inline Bytes* address_in(Bytes* rows, int row, int piece)
+/// Returns how many bytes from its begin 16 bytes of a row of a stage are. Eight rows' are in different banks. The
+/// piece that is two further on, or two back, is at place ^ 32, and that of eight rows further on 8 * kStep bytes
+/// behind.
+__device__ inline int place_in_stage(int row, int piece)
 {
-    return rows + row * kStep + 16 * (piece ^ (row / 2 % kPieces));
+    return row * kStep + 16 * (piece ^ (row / 2 % kPieces));
 }
 
 /// Whether a step may go beyond the end of a row: where blocks are of one group.
@@ -75,38 +76,48 @@ class Activations
 {
 public:
     __device__ Activations(const MatmulArguments& a, const MatmulWork& work, const std::byte* x)
-        : at_(a.n)
+        : groups_(a.n / 32)
         , tokens_(work.tokens)
     {
         const auto row_of = [&](int token) { return x + std::size_t(max(rows_of(a, work, token).x, 0)) * a.x_stride; };
         for (int i = 0; i < kTokens; ++i)
             values_[i] = row_of(token(i)) + 16 * piece();
-        scales_ = row_of(scaled_token()) + at_.scale + 4 * own_group();
+        scales_ = row_of(scaled_token()) + kernels::Q8Layout(a.n).scale + 4 * own_group();
     }
 
-    /// Copies a step's. What lies beyond the row becomes zero; tokens that there are not keep what was there.
-    __device__ void copy(TokenStage& to, unsigned step) const
+    /// Copies those of the step that is so many ahead of where this stands, at first the row's first. What lies beyond
+    /// the row becomes zero; tokens that there are not keep what was there.
+    __device__ void copy(TokenStage& to, int ahead) const
     {
-        const int left = int(at_.scale) / 32 - int(step) * kGroups;  // groups
+        const int left = groups_ - ahead * kGroups;
 #pragma unroll
         for (int i = 0; i < kTokens; ++i)
-            copy_async_if<16>(token(i) < tokens_, address_in(to.x, token(i), piece()), values_[i] + step * kStep,
-                              !kHasTail<Block> || left > piece() / 2);
+            copy_async_if<16>(token(i) < tokens_, to.x + (place_in_stage(token(0), piece()) + i * kApart * kStep),
+                              values_[i] + ahead * kStep, !kHasTail<Block> || left > piece() / 2);
         const bool wanted = scaled_token() < tokens_;
         const bool there = !kHasTail<Block> || left > own_group();
-        copy_async_if<4>(wanted, &to.scales[own_group()][scaled_token()], scales_ + step * (4 * kGroups), there);
+        copy_async_if<4>(wanted, &to.scales[own_group()][scaled_token()], scales_ + ahead * (4 * kGroups), there);
+    }
+    __device__ void move_on(int steps)
+    {
+        groups_ -= steps * kGroups;
+#pragma unroll
+        for (int i = 0; i < kTokens; ++i)
+            values_[i] += steps * kStep;
+        scales_ += steps * (4 * kGroups);
     }
 
 private:
     static constexpr int kTokens = kMatmulTokens * kPieces / kMatmulThreads;
-    static_assert(kMatmulThreads == kGroups * kMatmulTokens);
+    static constexpr int kApart = kMatmulThreads / kPieces;
+    static_assert(kMatmulThreads == kGroups * kMatmulTokens && kApart % 8 == 0);
     static __device__ int piece()
     {
         return int(threadIdx.x) % kPieces;
     }
     static __device__ int token(int i)
     {
-        return int(threadIdx.x) / kPieces + i * (kMatmulThreads / kPieces);
+        return int(threadIdx.x) / kPieces + i * kApart;
     }
     static __device__ int own_group()
     {
@@ -117,9 +128,9 @@ private:
         return int(threadIdx.x) / kGroups;
     }
 
-    const kernels::Q8Layout at_;
     const std::byte* values_[kTokens];
     const std::byte* scales_;
+    int groups_;  // that are left of the row
     int tokens_;
 };
 
@@ -136,18 +147,20 @@ public:
         , groups_(unsigned(a.n) / 32)
     {
     }
+    static __device__ bool has(unsigned /*stage*/) { return true; }
     __device__ void read(unsigned first_group)
     {
         group_ = first_group + unsigned(piece()) / 2;
         if (inside())
             read_ = Pieces<Block>::read(block(), sub(), piece() % 2);
     }
-    __device__ void unpack(RowStage<Block>& to) const
+    __device__ void unpack(RowStage<Block>& to, unsigned) const
     {
         Piece p{{0, 0, 0, 0}, 0.0f, 0.0f};
         if (inside())
             p = Pieces<Block>::unpack(read_, block(), sub(), piece() % 2);
-        *reinterpret_cast<uint4*>(address_in(to.weights, row(), piece())) = make_uint4(p.q[0], p.q[1], p.q[2], p.q[3]);
+        *reinterpret_cast<uint4*>(to.weights + place_in_stage(row(), piece())) =
+            make_uint4(p.q[0], p.q[1], p.q[2], p.q[3]);
         RowScales<Block>& scales = to.scales[piece() / 2][row()];
         if (piece() % 2 == 0)
             reinterpret_cast<float2&>(scales) = make_float2(p.scale, p.scale * -kIntegerOne);
@@ -165,6 +178,73 @@ private:
 
     const std::byte* row_;
     unsigned groups_, group_ = 0;
+    typename Pieces<Block>::Read read_{};
+};
+
+/// Types whose 16 bytes hold 16 weights of each of the two groups of a step, and whose rows have an even number of
+/// steps. Q5_K would be one, but its fifths take the registers that there are.
+template <class Block>
+constexpr bool kGroupsShareBytes = false;
+template <>
+inline constexpr bool kGroupsShareBytes<kernels::BlockQ4_K> = true;
+
+/// A thread's share of such weights: two pieces of a row in every second step, which it reads at once, and the scale of
+/// a group. Half of the warps have the even steps, and half the odd ones.
+template <class Block>
+requires kGroupsShareBytes<Block>
+class Weights<Block>
+{
+public:
+    __device__ Weights(const MatmulArguments& a, const MatmulWork& work, int first_row)
+        : row_(work.weights + std::size_t(min(first_row + row(), a.rows - 1)) * a.row_bytes)
+        , place_(place_in_stage(row(), half()))
+        , stage_(unsigned(of_first_lane(warp() / kWarps)))
+    {
+    }
+    /// Whether the warp has weights of the steps that come to a stage.
+    __device__ bool has(unsigned stage) const { return stage == stage_; }
+    __device__ void read(unsigned first_group)
+    {
+        read_ = Pieces<Block>::read(block(first_group), sub(first_group), half());
+    }
+    __device__ void unpack(RowStage<Block>& to, unsigned first_group) const
+    {
+        const Block& from = block(first_group);
+        const int first = sub(first_group);
+#pragma unroll
+        for (int g = 0; g < kGroups; ++g) {
+            const Piece p = Pieces<Block>::unpack(read_, from, first + g, half());
+            *reinterpret_cast<uint4*>(to.weights + (place_ ^ (32 * g))) = make_uint4(p.q[0], p.q[1], p.q[2], p.q[3]);
+        }
+        const float scale = Pieces<Block>::unpack(read_, from, first + half(), half()).scale;
+        reinterpret_cast<float2&>(to.scales[half()][row()]) = make_float2(scale, scale * -kIntegerOne);
+    }
+
+private:
+    static constexpr unsigned kInBlock = kBlockGroups<Block>;
+    static constexpr int kWarps = kMatmulThreads / kWarp / 2;  // that have the same steps
+    static_assert(kWarps * kWarp == 2 * kMatmulRows && kInBlock % (2 * kGroups) == 0);
+    static __device__ int half()
+    {
+        return lane() % 2;
+    }
+    // Eight lanes have four rows, so chosen that what they write to shared memory is in different banks.
+    static __device__ int row()
+    {
+        return warp() % kWarps * 16 + lane() / 16 * 8 + lane() / 4 % 2 * 4 + lane() / 8 % 2 * 2 + lane() / 2 % 2;
+    }
+    const __device__ Block& block(unsigned group) const
+    {
+        return reinterpret_cast<const Block*>(row_)[group / kInBlock];
+    }
+    static __device__ int sub(unsigned group)
+    {
+        return int(group % kInBlock / kGroups * kGroups);
+    }
+
+    const std::byte* row_;
+    int place_;
+    unsigned stage_;
     typename Pieces<Block>::Read read_{};
 };
 
@@ -205,32 +285,46 @@ __device__ inline void add_group(const std::uint32_t (&w)[4], std::uint32_t x0, 
     }
 }
 
+/// Where a lane finds in a stage what it loads for the first tile and pair of its warp, and the first group.
+template <class Block>
+struct LanePlaces {
+    int weights, tokens;           // bytes
+    int row_scales, token_scales;  // numbers of a row and of a token
+
+    __device__ explicit LanePlaces(const WarpTiles<Block>& tiles)
+        : weights(place_in_stage(tiles.row + lane() % 16, lane() / 16))
+        , tokens(place_in_stage(tiles.token(0) + lane() / 16 * 8 + lane() % 8, lane() / 8 % 2))
+        , row_scales(tiles.row + lane() / 4)
+        , token_scales(tiles.token(0) + lane() % 4 * 2)
+    {
+    }
+};
+
 // A step's products.
 template <class Block>
-__device__ inline void multiply(const RowStage<Block>& rows, const TokenStage& tokens, const WarpTiles<Block>& tiles,
-                                const int (&start)[4], TileSums<Block>& sums)
+__device__ inline void multiply(const RowStage<Block>& rows, const TokenStage& tokens, const LanePlaces<Block>& places,
+                                int pairs, const int (&start)[4], TileSums<Block>& sums)
 {
 #pragma unroll
     for (int g = 0; g < kGroups; ++g) {
         std::uint32_t w[kRowTiles<Block>][4];
 #pragma unroll
         for (int i = 0; i < kRowTiles<Block>; ++i)
-            load_matrices(w[i], address_in(rows.weights, tiles.row + 16 * i + lane() % 16, 2 * g + lane() / 16));
+            load_matrices(w[i], rows.weights + ((places.weights ^ (32 * g)) + 16 * i * kStep));
         RowScales<Block> scales[2 * kRowTiles<Block>];
 #pragma unroll
         for (int i = 0; i < 2 * kRowTiles<Block>; ++i)
-            scales[i] = taken_at_once(rows.scales[g][tiles.row + 8 * i + lane() / 4]);
+            scales[i] = taken_at_once(rows.scales[g][places.row_scales + 8 * i]);
 #pragma unroll
         for (int p = 0; p < kPairs<Block>; ++p) {
-            const int first = tiles.token(p);
-            if (first >= tiles.live)
+            if (p >= pairs)
                 break;  // the whole warp
             std::uint32_t x[4];
-            load_matrices(x, address_in(tokens.x, first + lane() / 16 * 8 + lane() % 8, 2 * g + lane() / 8 % 2));
+            load_matrices(x, tokens.x + ((places.tokens ^ (32 * g)) + p * kPairsApart<Block> * kStep));
 #pragma unroll
             for (int t = 0; t < 2; ++t) {
-                const float2 token_scales =
-                    *reinterpret_cast<const float2*>(&tokens.scales[g][first + 8 * t + lane() % 4 * 2]);
+                const float2 token_scales = *reinterpret_cast<const float2*>(
+                    &tokens.scales[g][places.token_scales + p * kPairsApart<Block> + 8 * t]);
 #pragma unroll
                 for (int i = 0; i < kRowTiles<Block>; ++i)
                     add_group<Block>(w[i], x[2 * t], x[2 * t + 1], scales[2 * i], scales[2 * i + 1], token_scales,
@@ -246,33 +340,40 @@ __device__ inline void multiply_all(const MatmulArguments& a, const MatmulWork& 
                                     Shared<Block>& shared, const WarpTiles<Block>& tiles, TileSums<Block>& sums)
 {
     Stages<Block>& stages = shared.stages;
-    const Activations<Block> activations(a, work, x);
+    Activations<Block> activations(a, work, x);
     Weights<Block> weights(a, work, first_row);
     const unsigned steps = unsigned(a.n / 32 + kGroups - 1) / kGroups;
     activations.copy(stages.tokens[0], 0);
     commit_copies();
-    weights.read(0);
-    weights.unpack(stages.rows[0]);
+    if (weights.has(0)) {
+        weights.read(0);
+        weights.unpack(stages.rows[0], 0);
+    }
     __syncthreads();
+    const LanePlaces<Block> places(tiles);
     int start[4];
     read_unknown(start, shared.start);
     for (unsigned first = 0; first < steps; first += 2) {
 #pragma unroll
         for (unsigned stage = 0; stage < 2; ++stage) {
             const unsigned next = first + stage + 1;
-            if (next > steps)
+            if (!kGroupsShareBytes<Block> && next > steps)
                 break;
+            const bool more = (kGroupsShareBytes<Block> && stage == 0) || next < steps;
             wait_for_copies<0>();
             __syncthreads();  // this step is here, and the one before has been used
-            if (next < steps) {
-                activations.copy(stages.tokens[1 - stage], next);
+            if (more) {
+                activations.copy(stages.tokens[1 - stage], int(stage) + 1);
                 commit_copies();
-                weights.read(next * kGroups);
             }
-            multiply<Block>(stages.rows[stage], stages.tokens[stage], tiles, start, sums);
-            if (next < steps)
-                weights.unpack(stages.rows[1 - stage]);
+            const bool unpacks = more && weights.has(1 - stage);
+            if (unpacks)
+                weights.read(next * kGroups);
+            multiply<Block>(stages.rows[stage], stages.tokens[stage], places, tiles.pairs, start, sums);
+            if (unpacks)
+                weights.unpack(stages.rows[1 - stage], next * kGroups);
         }
+        activations.move_on(2);
     }
 }
 

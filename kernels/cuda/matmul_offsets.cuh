@@ -114,9 +114,9 @@ __device__ inline void multiply_offsets(const OffsetStage& stage, const WarpTile
     const auto eight_of = [](const std::uint16_t* rows, int row, int k) { return rows + row * kHalvesPitch + k; };
 #pragma unroll
     for (int p = 0; p < kPairs<Block>; ++p) {
-        const int first = tiles.token(p);
-        if (first >= tiles.live)
+        if (p >= tiles.pairs)
             break;  // the whole warp
+        const int first = tiles.token(p);
         float products[2][kRowTiles<Block>][4] = {};
 #pragma unroll
         for (int k = 0; k < kSharedScale; k += 16) {

@@ -36,20 +36,24 @@ constexpr int kTokenWarps = kMatmulThreads / kWarp / kRowWarps<Block>;
 template <class Block>
 constexpr int kPairs = kMatmulTokens / (16 * kTokenWarps<Block>);
 
+/// Tokens from one of a warp's pairs to the next.
+template <class Block>
+constexpr int kPairsApart = 16 * kTokenWarps<Block>;
+
 /// A warp's place in the thread block.
 template <class Block>
 struct WarpTiles {
     int row = warp() % kRowWarps<Block> * 16 * kRowTiles<Block>;  // its first
     int first_pair = of_first_lane(warp() / kRowWarps<Block>);
-    int live;  // tokens that there are
+    int pairs;  // that have tokens
 
     __device__ explicit WarpTiles(int tokens)
-        : live(of_first_lane(tokens))
+        : pairs(of_first_lane((tokens + kPairsApart<Block> - 16 * first_pair - 1) / kPairsApart<Block>))
     {
     }
     /// Returns the first token of a pair. Warps take pairs in turns, so that more of them have work where tokens are
     /// few.
-    __device__ int token(int pair) const { return 16 * (first_pair + kTokenWarps<Block> * pair); }
+    __device__ int token(int pair) const { return 16 * first_pair + kPairsApart<Block> * pair; }
 };
 
 /// A warp's sums: of each pair, its two tiles of tokens, and each tile of rows what multiply_bytes has in c.

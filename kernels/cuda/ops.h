@@ -102,6 +102,11 @@ Status scale(const Driver& driver, Queue queue, float factor, int rows, int n, R
 // out = gate times up. gates, up, out: (rows, n), of any alignment; out may begin where the gates do.
 Status gated(const Driver& driver, Queue queue, const Gating& gating, Rows gates, Rows up, int rows, int n, Rows out);
 
+// The same, rounded as quantize_q8 does; the values themselves are not written. n: a multiple of 32; rows of gates and
+// up begin at multiples of 16 bytes.
+Status gated_q8(const Driver& driver, Queue queue, const Gating& gating, Rows gates, Rows up, int rows, int n,
+                const Rounded& out);
+
 // Replaces each row's first n columns by max(x - bound, 0), where bound is their mean plus so many standard deviations.
 Status keep_above(const Driver& driver, Queue queue, float deviations, int rows, int n, Rows x);
 

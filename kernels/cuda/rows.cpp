@@ -97,6 +97,29 @@ Status gated(const Driver& driver, Queue queue, const Gating& gating, Rows gates
                                gates.stride, up.at, up.stride, gating, n, out.at, out.stride);
 }
 
+// Grid and threads of kernels that round rows. All heads of a long prompt's rows may be more than a grid has in its
+// second direction.
+static constexpr unsigned kThreadsOfQuads = 128;
+
+static Dim grid_of_quads(int rows, int n)
+{
+    return {unsigned(rows), (unsigned(n) / 4 + kThreadsOfQuads - 1) / kThreadsOfQuads};
+}
+
+static bool begins_with_quads(const Rows& rows)
+{
+    return rows.at % 16 == 0 && rows.stride % 4 == 0;
+}
+
+Status gated_q8(const Driver& driver, Queue queue, const Gating& gating, Rows gates, Rows up, int rows, int n,
+                const Rounded& out)
+{
+    if (n % 32 != 0 || !begins_with_quads(gates) || !begins_with_quads(up))
+        return Status::InvalidValue;
+    return driver.launch_early(Kernel::gated_q8, grid_of_quads(rows, n), {kThreadsOfQuads}, 0, queue, gates.at,
+                               gates.stride, up.at, up.stride, gating, n, rounded_rows(out));
+}
+
 Status gate_heads(const Driver& driver, Queue queue, Rows gates, const Heads& heads, int rows, Rows x)
 {
     return driver.launch_early(Kernel::gate_heads, grid_of_values(rows, heads.count * heads.length), {kThreadsOfValues},
@@ -133,11 +156,8 @@ Status quantize_q8(const Driver& driver, Queue queue, Rows x, int rows, int n, Q
 {
     if (n % 32 != 0)
         return Status::InvalidValue;
-    constexpr unsigned kThreads = 128;
-    // All heads of a long prompt's rows may be more than a grid has in its second direction.
-    const Dim grid{unsigned(rows), (unsigned(n) / 4 + kThreads - 1) / kThreads};
-    return driver.launch_early(Kernel::quantize_q8, grid, {kThreads}, 0, queue, x.at, x.stride, n,
-                               rounded_rows({out, residual}));
+    return driver.launch_early(Kernel::quantize_q8, grid_of_quads(rows, n), {kThreadsOfQuads}, 0, queue, x.at, x.stride,
+                               n, rounded_rows({out, residual}));
 }
 
 }  // namespace kernels::cuda

@@ -418,6 +418,26 @@ Checked check_gate_apart(const Driver& driver, unsigned seed)
     return checked;
 }
 
+// Checks that gated values are rounded to the bytes which the reference makes of the values that gated() writes.
+Checked check_rounded_gate(const Driver& driver, unsigned seed, const Gating& gating)
+{
+    constexpr int kRows = 3;
+    std::mt19937 random(seed);
+    Checked checked;
+    for (const int n : {32, 96, 544, 1056}) {  // part of a thread block, and parts of two
+        const Rectangle x = random_rectangle(random, kRows, 2 * n, 2 * n + 4, 6.0f);
+        DeviceMemory on(driver);
+        const RoundedCheck rounded(on, kRows, n);
+        const Rows gates{on.put(x.values), x.stride};
+        const Rows up{gates.at + std::size_t(n) * sizeof(float), x.stride};
+        const Rows out{on.room(std::size_t(kRows * n) * sizeof(float)), n};
+        on.keep(gated(driver, on.queue(), gating, gates, up, kRows, n, out));
+        on.keep(gated_q8(driver, on.queue(), gating, gates, up, kRows, n, rounded.to()));
+        note(checked, on, rounded.error(on.get<float>(out.at, std::size_t(kRows * n))), std::to_string(n) + " values");
+    }
+    return checked;
+}
+
 // Checks that the bytes are those that the reference makes.
 Checked check_quantize(const Driver& driver, unsigned seed)
 {
@@ -466,6 +486,9 @@ void add_row_checks(std::vector<KernelCheck>& checks)
     checks.push_back({"soft cap", check_soft_cap});
     for (const NamedGating& gate : all_gatings())
         checks.push_back({gate.name, [&](const Driver& d, unsigned seed) { return check_gate(d, seed, gate.gating); }});
+    for (const NamedGating& gate : all_gatings())
+        checks.push_back({std::string(gate.name) + ", rounded",
+                          [&](const Driver& d, unsigned seed) { return check_rounded_gate(d, seed, gate.gating); }});
     checks.push_back({"gates in rows of their own", check_gate_apart});
     checks.push_back({"rounding to 8 bits", check_quantize});
 }

@@ -18,6 +18,7 @@ What is assumed:
   which also multiply the halves that offsets are made of.
   Attention over many rows likewise: 424 operations a cycle and multiprocessor as measured there (q8_0 KV, 98 TFLOP/s).
   cuBLAS reaches 60 % of them, with weights made halves once for 2,048 rows.
+- The activations that the launches of a prompt's layer read and write take as long as a copy of them (row_bytes).
 - Attention of a decode step waits 13 latencies, however short it is, and takes 13 bytes of KV a cycle and
   multiprocessor (measured: what 32,000 tokens added to a step), at most what a product reads.
 - Four of a layer's 5 launches are products. Each ends with work that had a launch of its own on 2026-11-27, when there
@@ -77,11 +78,12 @@ class Card:
         return self.ghz * 1e9
 
 
-# Inner loops in machine_code.tsv, for compute capability 8.0 to 8.9, 9.0 and 12.0: of two steps each. Before them a loop
+# Inner loops in machine_code.tsv, for compute capability 8.0 to 8.9, 9.0 and 12.0: of two steps each. That of Q4_K
+# unpacks weights at two places, and a warp leaves out one of them: 37 instructions, at 12.0 41 or 30. Before it a loop
 # takes the offsets of 16 steps' Q4_K.
-MATMUL_8 = (491 / 2 + 457 / 16, 966 / 2)
-MATMUL_9 = (493 / 2 + 461 / 16, 962 / 2)
-MATMUL_12 = (476 / 2 + 467 / 16, 930 / 2)
+MATMUL_8 = ((494 - 37) / 2 + 455 / 16, 932 / 2)
+MATMUL_9 = ((492 - 37) / 2 + 456 / 16, 937 / 2)
+MATMUL_12 = ((477 - 35.5) / 2 + 465 / 16, 909 / 2)
 MATMUL_OF_H200 = (489, 634)  # 2026-11-27
 
 CARDS = [
@@ -228,12 +230,28 @@ def step_bytes():
     return LAYERS * (matrices * BYTES["q4_k"] + down) + VOCABULARY * EMBEDDING * BYTES["q6_k"]
 
 
-def prefill(card, tokens, products_per_s):
-    """Products and attention, and 40 bytes of activations read and written a value and layer."""
+def row_bytes(gated_apart=False):
+    """Bytes of activations that the launches of a layer read and write for a token of a prompt, each its own rows once.
+    `gated_apart`: gated values are written as floats, and a launch of its own rounds them, as on 2026-11-27; with
+    cuBLAS it makes halves of them."""
+    rounded, read = 1 + 28 / 32, 1 + 8 / 32  # of a value: written in 8 bits with scales and sums; what a product reads
+    norms = 2 * (4 + 4 + rounded)  # read, written, and rounded
+    qkv = 3 * read + 4  # the queries' columns
+    heads = 4 + 4  # read and written where they lie
+    attention = 4 + 4 + 4 + rounded  # queries, results; rounded by a launch of its own
+    sums = 2 * (4 + 4) + read  # of attention's and the feed-forward part's output, and what the former reads
+    of_embedding = norms + qkv + heads + attention + sums + 2 * read  # gate and up
+    of_kv = 4 + 4 + 34 / 32  # keys' columns and values': written, read, and stored
+    of_feed_forward = 2 * (4 + 4) + rounded + read + (4 + 4 if gated_apart else 0)
+    return EMBEDDING * of_embedding + 2 * KV * of_kv + FEED_FORWARD * of_feed_forward
+
+
+def prefill(card, tokens, products_per_s, gated_apart=False):
+    """Products and attention, and activations read and written."""
     weights = 2 * EMBEDDING * EMBEDDING + 2 * KV * EMBEDDING + 3 * FEED_FORWARD * EMBEDDING
     per_cycle = min(424, 0.7 * card.halves_ops)
     attention = 2 * tokens * EMBEDDING / (per_cycle * card.multiprocessors * card.hz)  # half of the pairs, twice
-    rows = 40 * (EMBEDDING + FEED_FORWARD) / card.copy
+    rows = row_bytes(gated_apart) / card.copy
     return 1 / (LAYERS * (2 * weights / products_per_s + attention + rows))
 
 
@@ -256,10 +274,10 @@ def blas_products(card, rows=2048):
 # ---- what is printed ----
 
 def expectations(card):
+    own = prefill(card, 4096, own_products(card))
     return {
         "copy_gb_s": card.copy / 1e9, "decode_0": decode(card, 0), "decode_4096": decode(card, 4096),
-        "prefill_own": prefill(card, 4096, own_products(card)),
-        "prefill_blas": prefill(card, 4096, max(own_products(card), blas_products(card))),
+        "prefill_own": own, "prefill_blas": max(own, prefill(card, 4096, blas_products(card), gated_apart=True)),
     }  # fmt: skip
 
 
@@ -292,7 +310,7 @@ def modelled(card, code, what):
         "decode_4096": lambda: decode(card, 4096, of_layer, rank),
         "decode_32000": lambda: decode(card, 32000, of_layer),
         "copy_gb_s": lambda: card.copy / 1e9,
-        "prefill_own": lambda: expectations(replace(card, matmul=MATMUL_OF_H200))["prefill_own"],
+        "prefill_own": lambda: prefill(card, 4096, own_products(replace(card, matmul=MATMUL_OF_H200)), True),
         "prefill_blas": lambda: expectations(card)["prefill_blas"],
     }[what]()  # fmt: skip
 

@@ -2,6 +2,7 @@
 // computed.
 #include "tests/engine/run/cuda_conversations.h"
 #include "tests/support/chain_model.h"
+#include "tests/support/cuda/idle_kernels.h"
 #include "tests/support/dense_model.h"
 #include "tests/support/test_program.h"
 
@@ -106,6 +107,20 @@ private Q_SLOTS:
                              {16, 24});
         QVERIFY(here.status);
         QCOMPARE(taken, std::set<int>{launches});
+    }
+
+    // Only the next product reads a prompt's gated values, in 8 bits: floats of them would be written for nobody.
+    void aPromptsGatedValuesAreWrittenRounded()
+    {
+        emulator::IdleKernels::state() = {};
+        Gpu gpu(emulator::IdleKernels::table());
+        const auto model = load(on_cuda(request(support::DenseModel())));
+        QVERIFY(model);
+        const Run here = run(*model, {}, {20, 21});
+        QVERIFY(here.status);
+        const std::set<std::string>& launched = emulator::IdleKernels::state().launched;
+        QVERIFY(launched.contains("gated_q8"));
+        QVERIFY(!launched.contains("gated"));
     }
 
     // SmolLM has 9 and 15 query heads: what the host attends of a sequence lies behind as many numbers.
