@@ -1,5 +1,5 @@
-// Tests what is said to the engine in the words of OpenAI's APIs, and alike in those of Anthropic and Ollama, with the guide
-// model behind them.
+// Tests what is said to the engine in the words of OpenAI's APIs, and alike in those of Anthropic and Ollama, with the
+// guide model behind them.
 #include "app/server/anthropic_messages.h"
 #include "app/server/ollama.h"
 #include "app/server/openai_chat.h"
