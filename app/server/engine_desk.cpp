@@ -1,5 +1,6 @@
 #include "app/server/engine_desk.h"
 
+#include "app/server/client_watch.h"
 #include "app/server/turn_listener.h"
 #include "engine/caught.h"
 #include "engine/draft_model.h"
@@ -155,18 +156,22 @@ engine::Status EngineDesk::ensure(const ModelFile& file, std::stop_token stop)
     return load_now(request, file.name, {}, std::move(stop));
 }
 
-/// Does ensure() for a turn whose client may leave meanwhile. The load is given up then only where nobody else waits
-/// for the same model: for them it would begin anew.
+/// Does ensure() for a turn whose client may leave meanwhile. The load is given up once nobody waits for the model any
+/// more: as long as others do, it would only begin anew for them.
 engine::Status EngineDesk::ensure_for(const Waiting& asked)
 {
-    std::stop_source nobody_waits;
-    const std::stop_callback left(asked.events->stop_token(), [&] {
-        // close(), which holds the lock, has asked closing_ to stop before.
-        if (closing_.stop_requested() || !one_waits_for(*asked.ask.file))
-            nobody_waits.request_stop();
-    });
-    const std::stop_callback closes(closing_.get_token(), [&] { nobody_waits.request_stop(); });
-    return ensure(*asked.ask.file, nobody_waits.get_token());
+    if (guest_ || serves(*asked.ask.file))
+        return ensure(*asked.ask.file, {});
+    std::stop_source given_up;
+    const auto give_up = [&] { given_up.request_stop(); };
+    const std::stop_callback closes(closing_.get_token(), give_up);
+    const std::function<bool()> nobody_waits = [&] {
+        return asked.events->stop_token().stop_requested() && !one_waits_for(*asked.ask.file);
+    };
+    // A client's turns are cancelled one after another, and other clients may leave later: so it asks again and again.
+    const ClientWatch watch(nobody_waits);
+    const std::stop_callback left(watch.stop(), give_up);
+    return ensure(*asked.ask.file, given_up.get_token());
 }
 
 bool EngineDesk::one_waits_for(const ModelFile& file) const
