@@ -295,7 +295,7 @@ PlainAnswer Api::answer_plainly(const Route& route, const HttpRequest& request, 
 }
 
 /// Returns the model that a body names. Many clients of llama-server name none: they get the one that was used last,
-/// and the only one there is.
+/// or, where that one is not there any more, the only one there is.
 tl::expected<ModelFile, Refusal> Api::file_for(const Json& body, std::string_view path)
 {
     const std::string name = model_named_in(body, path);
