@@ -7,7 +7,8 @@
 
 namespace test_support {
 
-/// Takes all cases, or with sanitizers one of `one_of`, others in each run. It prints the run's seed; with
+/// Takes all cases, or with sanitizers one of each `one_of` that follow each other, others in each run: of so many it
+/// never takes none, with which Qt Test would run a function without data. It prints the run's seed; with
 /// SPILLWAY_PART_SEED set to that a run takes the same cases again.
 class PartOfAll
 {
@@ -26,7 +27,11 @@ public:
     bool takes_next()
     {
 #ifdef SPILLWAY_SANITIZED
-        return random_() % one_of_ == 0;
+        if (left_ == 0) {
+            left_ = one_of_;
+            taken_ = unsigned(random_() % one_of_);
+        }
+        return --left_ == taken_;
 #else
         return true;
 #endif
@@ -34,6 +39,7 @@ public:
 
 private:
     [[maybe_unused]] const unsigned one_of_;
+    [[maybe_unused]] unsigned left_ = 0, taken_ = 0;  // of those that follow each other
     std::mt19937 random_;
 };
 

@@ -6,13 +6,14 @@
 
 #ifdef QTRY_LOOP_IMPL
 #undef QTRY_LOOP_IMPL
-// Qt's own macros print `qt_test_i`, the milliseconds that were waited.
+// Qt's own macros print `qt_test_i`, the milliseconds that were waited: an int, or in newer Qts a duration, as the
+// timeout.
 #define QTRY_LOOP_IMPL(expr, timeoutValue, step)                                                                       \
-    int qt_test_i = 0;                                                                                                 \
+    auto qt_test_i = 0 * (timeoutValue);                                                                               \
     for (const QElapsedTimer waiting = test_support::startedTimer();                                                   \
          qt_test_i < timeoutValue && !(QTest::runningTest() && QTest::currentTestFailed()) && !(expr);                 \
-         qt_test_i = int(waiting.elapsed()))                                                                           \
-        QTest::qWait(qMin(step, 1));
+         qt_test_i = decltype(qt_test_i)(waiting.elapsed()))                                                           \
+        QTest::qWait(1);
 #endif
 
 namespace test_support {

@@ -266,6 +266,17 @@ Item {
             tryVerify(() => Bench.models.current.name === "a");
         }
 
+        // In a low window the first click scrolls the page to the list, so that the second one may meet another row.
+        function test_a_double_click_on_two_rows_opens_neither() {
+            showModels(["a.gguf", "b.gguf"]);
+            click(row(0));
+            verify(row(0).current && !row(1).current);
+            Array.from(row(1).children).find(item => item instanceof MouseArea).doubleClicked(null);
+            compare(Bench.models.phase, ModelController.Idle);
+            verify(!Bench.models.current.known);
+            verify(list().activeFocus);
+        }
+
         function test_what_is_broken_says_why() {
             showModels(["broken.gguf"]);
             keyClick(Qt.Key_Down);

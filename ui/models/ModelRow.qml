@@ -101,7 +101,11 @@ Item {
             root.chosen();
             root.foldRequested();
         }
-        onDoubleClicked: root.openRequested()
+        // Not where the first click was on another row, and the list has moved under the pointer since.
+        onDoubleClicked: {
+            if (root.current)
+                root.openRequested();
+        }
     }
     GridLayout {
         id: head
