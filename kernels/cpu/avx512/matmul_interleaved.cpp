@@ -247,6 +247,14 @@ static void for_panels(const MatMul& m, int panels, std::ptrdiff_t panel_bytes, 
 }
 
 template <class Format>
+void unpack_rows(const MatMul& m, int first_row, int, const Panel& panel)
+{
+    const int blocks = m.n / 32 / Format::Rows::kGroups;
+    const std::ptrdiff_t row_bytes = std::ptrdiff_t(blocks) * Format::Rows::kBytes;
+    unpack<Format>({m.weights + first_row * row_bytes, blocks}, blocks, panel);
+}
+
+template <class Format>
 void matmul_interleaved(const MatMul& m)
 {
     using Rows = typename Format::Rows;
@@ -269,9 +277,7 @@ void matmul_interleaved(const MatMul& m)
     } else {
         MatMul whole = m;
         whole.rows = panels * kPanelRows;
-        product_by_panels<Rows>(whole, [&](const Panel& panel, int first_row, int) {
-            unpack<Format>({m.weights + first_row / kPanelRows * panel_bytes, blocks}, blocks, panel);
-        });
+        product_by_panels<TileKind<Rows>>(whole, unpack_rows<Format>);
     }
     if (const int left = m.rows % kPanelRows; left > 0) {  // the rows that are not interleaved
         MatMul last = m;
@@ -317,6 +323,7 @@ void interleave(int n, int rows, const std::byte* weights, std::byte* out)
 
 #define INSTANTIATE(Name, ...)                                                                                         \
     template void matmul_interleaved<Interleaved##Name>(const MatMul&);                                                \
+    template void unpack_rows<Interleaved##Name>(const MatMul&, int, int, const Panel&);                               \
     template void interleave<Interleaved##Name>(int, int, const std::byte*, std::byte*);
 SPILLWAY_EACH_PACKED_TYPE(INSTANTIATE)
 #undef INSTANTIATE
