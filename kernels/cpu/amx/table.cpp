@@ -3,7 +3,6 @@
 #include "kernels/cpu/avx512/formats.h"
 #include "kernels/cpu/avx512/interleaved_blocks.h"
 #include "kernels/cpu/avx512/interleaved_grids.h"
-#include "kernels/cpu/avx512/interleaved_panel.h"
 #include "kernels/cpu/avx512/interleaved_super_blocks.h"
 #include "kernels/cpu/avx512/interleaved_ternary.h"
 #include "kernels/cpu/avx512/slots.h"
@@ -20,10 +19,7 @@ void matmul_packed(const MatMul& m)
 {
     if (m.tokens < kTileTokens)
         return avx512::matmul_packed<Format>(m);
-    const std::ptrdiff_t stride = std::ptrdiff_t(m.n / 32 / Format::kGroups) * Format::kBytes;
-    product_by_tiles<Format, Tiles>(m, [&](const Panel& panel, int first_row, int rows) {
-        avx512::fill_panel<Format>(panel, m.weights + first_row * stride, stride, rows);
-    });
+    product_by_tiles<avx512::TileKind<Format>, Tiles>(m, avx512::fill_rows<Format>);
 }
 
 template <class Format, class Tiles>
@@ -36,9 +32,7 @@ void matmul_interleaved(const MatMul& m)
     const std::ptrdiff_t row_bytes = std::ptrdiff_t(blocks) * Rows::kBytes;
     MatMul whole = m;
     whole.rows = m.rows / kPanelRows * kPanelRows;
-    product_by_tiles<Rows, Tiles>(whole, [&](const Panel& panel, int first_row, int) {
-        avx512::unpack<Format>({m.weights + first_row * row_bytes, blocks}, blocks, panel);
-    });
+    product_by_tiles<avx512::TileKind<Rows>, Tiles>(whole, avx512::unpack_rows<Format>);
     MatMul last = m;  // the rows that are not interleaved
     last.rows = m.rows - whole.rows;
     last.weights += whole.rows * row_bytes;

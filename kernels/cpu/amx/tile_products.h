@@ -5,6 +5,7 @@
 
 #include "kernels/cpu/amx/tiles.h"
 #include "kernels/cpu/avx512/panel_products.h"
+#include "kernels/cpu/thread_scratch.h"
 
 namespace kernels::amx {
 
@@ -12,7 +13,6 @@ using avx512::kPanelRows;
 using avx512::kSums;
 using avx512::Panel;
 using avx512::PanelShape;
-using avx512::TileKind;
 static_assert(kTileRows == kPanelRows);
 
 /// Computes running sum `sum` (groups sum, sum + 8, ...) of every row and token.
@@ -53,24 +53,24 @@ void running_sum(const Tiles& tiles, const Panel& panel, const TokenRow (&x)[kTi
 }
 
 /// Sets out[t * out_stride + r] for 16 tokens from `first` on and the first `rows` rows of the panel.
-template <class Format, class Tiles>
+template <class Kind, class Tiles>
 void token_tile(const Tiles& tiles, const Panel& panel, int rows, const MatMul& m, int first, float* out)
 {
     TokenRow x[kTileTokens];
     for (int t = 0; t < kTileTokens; ++t)
-        x[t] = token_row<Format>(m, first + t);
+        x[t] = token_row<Kind>(m, first + t);
     float sums[kSums][1][kTileTokens][kPanelRows];
     for (int s = 0; s < kSums; ++s)
-        running_sum<TileKind<Format>>(tiles, panel, x, m.x_stride, s, sums[s][0]);
+        running_sum<Kind>(tiles, panel, x, m.x_stride, s, sums[s][0]);
     avx512::store_joined(sums, rows, out + std::size_t(first) * m.out_stride, m.out_stride);
 }
 
-/// Multiplies at least 16 tokens. fill(panel, first_row, rows) must write the panel of these rows, 16 at most.
-template <class Format, class Tiles, class Fill>
-void product_by_tiles(const MatMul& m, const Fill& fill)
+/// Multiplies at least 16 tokens.
+template <class Kind, class Tiles>
+void product_by_tiles(const MatMul& m, avx512::FillPanel* fill)
 {
-    const PanelShape shape{m.n / 32, TileKind<Format>::kParts, Format::kOffset};
-    const Panel panels[1] = {{shape, thread_scratch(shape.bytes())}};
+    const PanelShape shape{m.n / 32, Kind::kParts, Kind::kOffset};
+    const Panel panel{shape, thread_scratch(shape.bytes())};
     const int in_tiles = m.tokens / kTileTokens * kTileTokens;
     MatMul rest = m;
     rest.tokens -= in_tiles;
@@ -79,10 +79,10 @@ void product_by_tiles(const MatMul& m, const Fill& fill)
     const Tiles tiles;
     for (int r = 0; r < m.rows; r += kPanelRows) {
         const int rows = m.rows - r < kPanelRows ? m.rows - r : kPanelRows;
-        fill(panels[0], r, rows);
+        fill(m, r, rows, panel);
         for (int t = 0; t < in_tiles; t += kTileTokens)
-            token_tile<Format>(tiles, panels[0], rows, m, t, m.out + r);
-        avx512::product_with_panels<Format>(panels, rows, rest, m.out + std::size_t(in_tiles) * m.out_stride + r);
+            token_tile<Kind>(tiles, panel, rows, m, t, m.out + r);
+        avx512::product_with_panel<Kind>(panel, rows, rest, m.out + std::size_t(in_tiles) * m.out_stride + r);
     }
 }
 

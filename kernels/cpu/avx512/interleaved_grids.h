@@ -392,8 +392,7 @@ struct InterleavedIQ3_S : WholeGroups {
         {
             eight.signs = words_at(words, 5 + 3 * Chunk);
             const __m512i high = bytes_of_lanes<kZero, Chunk % 4, kZero, Chunk % 4>(words_at(words, 1 + Chunk / 4));
-            const auto points = [&](__m512i low, int first_bit) __attribute__((always_inline))
-            {
+            const auto points = [&](__m512i low, int first_bit) SPILLWAY_INLINED {
                 const __m512i bit = _mm512_srlv_epi16(high, counts_of_halves(first_bit, first_bit + 2));
                 const __m512i ninth = _mm512_set1_epi16(0x100);
                 return look_up(kIq3sTable, _mm512_ternarylogic_epi32(bit, ninth, low, kMaskedOr));
@@ -479,7 +478,7 @@ struct InterleavedIQ1_S : WholeGroups {
             const __m512i high = words_at(words, Chunk / 2 * 3);
             const __m512i index = words_at(words, Chunk / 2 * 3 + 1 + Chunk % 2);
             const __mmask16 minus = _mm512_test_epi32_mask(high, _mm512_set1_epi32(int(0x8000u << kFirst)));
-            unrolled<4>([&]<int I>() __attribute__((always_inline)) {
+            unrolled<4>([&]<int I>() SPILLWAY_INLINED {
                 points[I] = iq1_point(iq1_index<8 * I, kFirst + 3 * I>(index, high), minus);
             });
         }
@@ -538,7 +537,7 @@ struct InterleavedIQ1_M : HalfGroups {
         {
             constexpr int kGroup = Chunk / 2, kPart = Chunk % 2, kAt = 2 + kGroup / 2 * 3;
             const __m512i high = words_at(words, kAt), index = words_at(words, kAt + 1 + kGroup % 2);
-            unrolled<2>([&]<int I>() __attribute__((always_inline)) {
+            unrolled<2>([&]<int I>() SPILLWAY_INLINED {
                 constexpr int kBit = 16 * (kGroup % 2) + 8 * kPart + 4 * I;
                 points[I] = iq1_point(iq1_index<16 * kPart + 8 * I, kBit>(index, high),
                                       _mm512_test_epi32_mask(high, _mm512_set1_epi32(int(8u << kBit))));

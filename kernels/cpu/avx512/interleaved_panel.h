@@ -9,13 +9,22 @@ namespace kernels::avx512 {
 
 static_assert(kInterleavedRows == kPanelRows);
 
+// Marks what must be inlined into functions that are [[gnu::flatten]]. GCC does that for all that such a function
+// calls, and for what is called there, at once; inlining each call by itself, from the inside out, it takes much
+// longer, since it optimises the whole after each. Clang's flatten reaches the function's own calls only.
+#ifdef __clang__
+#define SPILLWAY_INLINED __attribute__((always_inline))
+#else
+#define SPILLWAY_INLINED
+#endif
+
 template <int... I, class Body>
-[[gnu::always_inline]] inline void unrolled(std::integer_sequence<int, I...>, const Body& body)
+SPILLWAY_INLINED inline void unrolled(std::integer_sequence<int, I...>, const Body& body)
 {
     (body.template operator()<I>(), ...);
 }
 template <int Count, class Body>
-[[gnu::always_inline]] inline void unrolled(const Body& body)
+SPILLWAY_INLINED inline void unrolled(const Body& body)
 {
     unrolled(std::make_integer_sequence<int, Count>(), body);
 }
@@ -58,12 +67,12 @@ constexpr int left_by(int j)
 
 /// Calls body(step, w) for every step of a chunk; see interleaved_words.h.
 template <class Format, int Chunk, class Body>
-[[gnu::always_inline]] inline void for_steps(const std::byte* words, const Body& body)
+SPILLWAY_INLINED inline void for_steps(const std::byte* words, const Body& body)
 {
     __m512i w[Format::kChunkGroups];
     if constexpr (requires { typename Format::template Prepared<Chunk>; }) {
         const typename Format::template Prepared<Chunk> prepared(words);
-        unrolled<Format::kSteps>([&]<int Step>() __attribute__((always_inline)) {
+        unrolled<Format::kSteps>([&]<int Step>() SPILLWAY_INLINED {
             w[0] = prepared.template weights<Step>();
             body(Step, w);
         });
@@ -78,7 +87,7 @@ template <class Format, int Chunk, class Body>
 
 /// Unpacks a panel for products with many tokens.
 template <class Format>
-void unpack(const InterleavedPanel<Format>& from, int blocks, const Panel& to)
+[[gnu::flatten]] void unpack(const InterleavedPanel<Format>& from, int blocks, const Panel& to)
 {
     using Rows = typename Format::Rows;
     const __m512i rest = _mm512_set1_epi8(char(Rows::kBias == 0 ? 0 : 128 - Rows::kBias));
@@ -86,17 +95,16 @@ void unpack(const InterleavedPanel<Format>& from, int blocks, const Panel& to)
         const std::byte* words = from.words_of(block);
         const auto scales = Format::scales(from.halves_of(block), words);
         const int first_group = block * Rows::kGroups;
-        unrolled<Format::kChunks>([&]<int Chunk>() __attribute__((always_inline)) {
+        unrolled<Format::kChunks>([&]<int Chunk>() SPILLWAY_INLINED {
             constexpr int kPart = Format::part_of(Chunk);
-            for_steps<Format, Chunk>(
-                words, [&](int step, const __m512i* w) __attribute__((always_inline)) {
-                    unrolled<Format::kChunkGroups>([&]<int J>() __attribute__((always_inline)) {
-                        const int slot = to.shape.slot(first_group + Format::group_of(Chunk, J));
-                        const __m512i weights = moved<-left_by<Format>(J)>(w[J]);  // leaves no bits of a neighbour
-                        _mm512_storeu_si512(to.weights(slot) + 64 * (4 * kPart + step), _mm512_add_epi8(weights, rest));
-                    });
+            for_steps<Format, Chunk>(words, [&](int step, const __m512i* w) SPILLWAY_INLINED {
+                unrolled<Format::kChunkGroups>([&]<int J>() SPILLWAY_INLINED {
+                    const int slot = to.shape.slot(first_group + Format::group_of(Chunk, J));
+                    const __m512i weights = moved<-left_by<Format>(J)>(w[J]);  // leaves no bits of a neighbour
+                    _mm512_storeu_si512(to.weights(slot) + 64 * (4 * kPart + step), _mm512_add_epi8(weights, rest));
                 });
-            unrolled<Format::kChunkGroups>([&]<int J>() __attribute__((always_inline)) {
+            });
+            unrolled<Format::kChunkGroups>([&]<int J>() SPILLWAY_INLINED {
                 constexpr int kGroup = Format::group_of(Chunk, J);
                 const int slot = to.shape.slot(first_group + kGroup);
                 _mm512_storeu_ps(to.scales(slot) + kPart * kPanelRows, scales.template scale<kGroup, kPart>());

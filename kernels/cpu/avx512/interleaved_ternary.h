@@ -36,33 +36,26 @@ struct InterleavedTQ1_0 {
     static InterleavedHalves scales(const std::byte* halves, const std::byte*) { return InterleavedHalves(halves); }
 
     template <int Chunk>
-    struct Prepared {
-        const std::byte* words;
-        explicit Prepared(const std::byte* of_block)
-            : words(of_block)
-        {
-        }
-        template <int Step>
-        __m512i weights() const
-        {
-            if constexpr (Chunk < 5)
-                return trits<Chunk>(Step);
-            else if constexpr (Chunk < 7 || Step < 4)
-                return trits<2 * (Chunk - 5) + Step / 4>(8 + Step % 4);
-            else
-                return trits<Step - 4>(12);
-        }
+    static void weights(const std::byte* words, int step, __m512i (&w)[kChunkGroups])
+    {
+        if (Chunk < 5)
+            w[0] = trits(words, step, Chunk);
+        else if (Chunk < 7 || step < 4)
+            w[0] = trits(words, 8 + step % 4, 2 * (Chunk - 5) + step / 4);
+        else
+            w[0] = trits(words, 12, step - 4);
+    }
 
-    private:
-        template <int Trit>
-        __m512i trits(int word) const
-        {
-            __m512i bytes = words_at(words, word);
-            for (int t = 0; t < Trit; ++t)  // the trits before it overflow
+private:
+    [[gnu::always_inline]] static __m512i trits(const std::byte* words, int word, int trit)
+    {
+        __m512i bytes = words_at(words, word);
+#pragma GCC unroll 4
+        for (int t = 0; t < 4; ++t)
+            if (t < trit)  // the trits before it overflow
                 bytes = _mm512_add_epi8(bytes, _mm512_add_epi8(bytes, bytes));
-            return next_trits(bytes);
-        }
-    };
+        return next_trits(bytes);
+    }
 };
 
 }  // namespace kernels::avx512

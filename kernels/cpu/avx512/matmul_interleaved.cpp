@@ -44,7 +44,7 @@ public:
                 sum = _mm512_setzero_ps();
     }
     template <class Add>
-    [[gnu::always_inline]] void add(int sum, int token, const Add& add)
+    SPILLWAY_INLINED void add(int sum, int token, const Add& add)
     {
         sums_[sum][token] = add(sums_[sum][token]);
     }
@@ -69,7 +69,7 @@ public:
     {
     }
     template <class Add>
-    [[gnu::always_inline]] void add(int sum, int token, const Add& add) const
+    SPILLWAY_INLINED void add(int sum, int token, const Add& add) const
     {
         float* const at = at_of(sum, token);
         _mm512_store_ps(at, add(_mm512_load_ps(at)));
@@ -112,10 +112,10 @@ template <class Format, int Left>
 /// Adds a group's offsets times `sums`, the sums of its parts' activations. It is a function of its own, since in a
 /// lambda within a lambda clang 14 also compiles what `if constexpr` leaves out.
 template <class Format, int Group, class Scales>
-[[gnu::always_inline]] inline __m512 add_offsets(__m512 sum, const Scales& scales, const float* sums)
+SPILLWAY_INLINED inline __m512 add_offsets(__m512 sum, const Scales& scales, const float* sums)
 {
     if constexpr (Format::Rows::kOffset)
-        unrolled<kInterleavedParts<Format>>([&]<int P>() __attribute__((always_inline)) {
+        unrolled<kInterleavedParts<Format>>([&]<int P>() SPILLWAY_INLINED {
             sum = _mm512_fmadd_ps(scales.template offset<Group, P>(), _mm512_set1_ps(sums[P]), sum);
         });
     return sum;
@@ -123,8 +123,7 @@ template <class Format, int Group, class Scales>
 
 // Adds a block to the running sums of its groups; `Turn` is the running sum of its first one.
 template <class Format, int Turn, int Tokens, class Sums>
-[[gnu::always_inline]] inline void add_block(const InterleavedPanel<Format>& panel, int block, const TokenRow* x,
-                                             Sums& sums)
+SPILLWAY_INLINED inline void add_block(const InterleavedPanel<Format>& panel, int block, const TokenRow* x, Sums& sums)
 {
     using Rows = typename Format::Rows;
     constexpr int kParts = kInterleavedParts<Format>;
@@ -132,28 +131,27 @@ template <class Format, int Turn, int Tokens, class Sums>
     const auto scales = Format::scales(panel.halves_of(block), words);
     const std::ptrdiff_t first_group = std::ptrdiff_t(block) * Rows::kGroups;
 
-    unrolled<Format::kChunks>([&]<int Chunk>() __attribute__((always_inline)) {
+    unrolled<Format::kChunks>([&]<int Chunk>() SPILLWAY_INLINED {
         constexpr int kPart = Format::part_of(Chunk);
         __m512i exact[Format::kChunkGroups][Tokens];
-        unrolled<Format::kChunkGroups>([&]<int J>() __attribute__((always_inline)) {
+        unrolled<Format::kChunkGroups>([&]<int J>() SPILLWAY_INLINED {
             const std::ptrdiff_t part = (first_group + Format::group_of(Chunk, J)) * kParts + kPart;
             for (int t = 0; t < Tokens; ++t)
                 exact[J][t] = exact_start<Format, left_by<Format>(J)>(x[t], part);
         });
-        for_steps<Format, Chunk>(
-            words, [&](int step, const __m512i* w) __attribute__((always_inline)) {
-                for (int j = 0; j < Format::kChunkGroups; ++j)
-                    for (int t = 0; t < Tokens; ++t) {
-                        const std::ptrdiff_t group = first_group + Format::group_of(Chunk, j);
-                        exact[j][t] = add_byte_products(exact[j][t], w[j], x[t].q + group * 32 + kPart * 16 + 4 * step);
-                    }
-            });
-        unrolled<Format::kChunkGroups>([&]<int J>() __attribute__((always_inline)) {
+        for_steps<Format, Chunk>(words, [&](int step, const __m512i* w) SPILLWAY_INLINED {
+            for (int j = 0; j < Format::kChunkGroups; ++j)
+                for (int t = 0; t < Tokens; ++t) {
+                    const std::ptrdiff_t group = first_group + Format::group_of(Chunk, j);
+                    exact[j][t] = add_byte_products(exact[j][t], w[j], x[t].q + group * 32 + kPart * 16 + 4 * step);
+                }
+        });
+        unrolled<Format::kChunkGroups>([&]<int J>() SPILLWAY_INLINED {
             constexpr int kGroup = Format::group_of(Chunk, J);
             const std::ptrdiff_t group = first_group + kGroup;
             const __m512 scale = scales.template scale<kGroup, kPart>();
             for (int t = 0; t < Tokens; ++t)
-                sums.add((Turn + kGroup) % kSums, t, [&](__m512 sum) __attribute__((always_inline)) {
+                sums.add((Turn + kGroup) % kSums, t, [&](__m512 sum) SPILLWAY_INLINED {
                     const __m512i products = left_by<Format>(J) == 0
                                                  ? exact[J][t]
                                                  : _mm512_srai_epi32(exact[J][t], unsigned(left_by<Format>(J)));
@@ -168,8 +166,8 @@ template <class Format, int Turn, int Tokens, class Sums>
 }
 
 template <class Format, int Tokens>
-static void product_of_panel(const InterleavedPanel<Format>& panel, int blocks, const TokenRow* x, float* out,
-                             std::size_t out_stride)
+[[gnu::flatten]] static void product_of_panel(const InterleavedPanel<Format>& panel, int blocks, const TokenRow* x,
+                                              float* out, std::size_t out_stride)
 {
     SumsInRegisters<Tokens> sums;
     const bool ahead = !slower_for_reading_ahead[std::size_t(kTypeOf<Format>)].load(std::memory_order_relaxed);
@@ -177,12 +175,12 @@ static void product_of_panel(const InterleavedPanel<Format>& panel, int blocks, 
     constexpr int kBlocks = kSums / Format::Rows::kGroups;  // a turn of all running sums
     int block = 0;
     for (; block + kBlocks <= blocks; block += kBlocks)
-        unrolled<kBlocks>([&]<int I>() __attribute__((always_inline)) {
+        unrolled<kBlocks>([&]<int I>() SPILLWAY_INLINED {
             if (ahead)
                 read_soon(panel.words_of(block + I) + kReadAheadBytes, kBlockBytes);
             add_block<Format, I * Format::Rows::kGroups, Tokens>(panel, block + I, x, sums);
         });
-    unrolled<kBlocks - 1>([&]<int I>() __attribute__((always_inline)) {
+    unrolled<kBlocks - 1>([&]<int I>() SPILLWAY_INLINED {
         if (block + I < blocks)
             add_block<Format, I * Format::Rows::kGroups, Tokens>(panel, block + I, x, sums);
     });
@@ -192,8 +190,8 @@ static void product_of_panel(const InterleavedPanel<Format>& panel, int blocks, 
 
 /// Adds the blocks of one turn of the running sums, from `first` on, for a run of tokens.
 template <class Format, int Tokens>
-[[gnu::noinline]] static void add_turn(const InterleavedPanel<Format>& panel, int first, int blocks, const TokenRow* x,
-                                       const SumsInMemory& sums)
+[[gnu::noinline, gnu::flatten]] static void add_turn(const InterleavedPanel<Format>& panel, int first, int blocks,
+                                                     const TokenRow* x, const SumsInMemory& sums)
 {
     for (int i = 0; i < blocks; ++i) {
         const SumsInMemory of_block = sums.from(i * Format::Rows::kGroups, 0);
@@ -247,6 +245,14 @@ static void for_panels(const MatMul& m, int panels, std::ptrdiff_t panel_bytes, 
 }
 
 template <class Format>
+void unpack_rows(const MatMul& m, int first_row, int, const Panel& panel)
+{
+    const int blocks = m.n / 32 / Format::Rows::kGroups;
+    const std::ptrdiff_t row_bytes = std::ptrdiff_t(blocks) * Format::Rows::kBytes;
+    unpack<Format>({m.weights + first_row * row_bytes, blocks}, blocks, panel);
+}
+
+template <class Format>
 void matmul_interleaved(const MatMul& m)
 {
     using Rows = typename Format::Rows;
@@ -269,9 +275,7 @@ void matmul_interleaved(const MatMul& m)
     } else {
         MatMul whole = m;
         whole.rows = panels * kPanelRows;
-        product_by_panels<Rows>(whole, [&](const Panel& panel, int first_row, int) {
-            unpack<Format>({m.weights + first_row / kPanelRows * panel_bytes, blocks}, blocks, panel);
-        });
+        product_by_panels<TileKind<Rows>>(whole, unpack_rows<Format>);
     }
     if (const int left = m.rows % kPanelRows; left > 0) {  // the rows that are not interleaved
         MatMul last = m;
@@ -317,6 +321,7 @@ void interleave(int n, int rows, const std::byte* weights, std::byte* out)
 
 #define INSTANTIATE(Name, ...)                                                                                         \
     template void matmul_interleaved<Interleaved##Name>(const MatMul&);                                                \
+    template void unpack_rows<Interleaved##Name>(const MatMul&, int, int, const Panel&);                               \
     template void interleave<Interleaved##Name>(int, int, const std::byte*, std::byte*);
 SPILLWAY_EACH_PACKED_TYPE(INSTANTIATE)
 #undef INSTANTIATE

@@ -10,14 +10,17 @@ namespace kernels::avx512 {
 static constexpr int kFewTokens = 3;  // multiplying 16 rows with about so many tokens costs as much as unpacking them
 
 template <class Format>
+void fill_rows(const MatMul& m, int first_row, int rows, const Panel& panel)
+{
+    const std::ptrdiff_t stride = std::ptrdiff_t(m.n / 32 / Format::kGroups) * Format::kBytes;
+    fill_panel<Format>(panel, m.weights + first_row * stride, stride, rows);
+}
+
+template <class Format>
 void matmul_packed(const MatMul& m)
 {
-    if (m.tokens > kFewTokens) {
-        const std::ptrdiff_t stride = std::ptrdiff_t(m.n / 32 / Format::kGroups) * Format::kBytes;
-        return product_by_panels<Format>(m, [&](const Panel& panel, int first_row, int rows) {
-            fill_panel<Format>(panel, m.weights + first_row * stride, stride, rows);
-        });
-    }
+    if (m.tokens > kFewTokens)
+        return product_by_panels<TileKind<Format>>(m, fill_rows<Format>);
     switch (m.tokens) {
     case 3:
         return product_by_rows<Format, 3>(m);
@@ -30,8 +33,10 @@ void matmul_packed(const MatMul& m)
     }
 }
 
-#define MATMUL_PACKED(Name, ...) template void matmul_packed<Name>(const MatMul&);
-SPILLWAY_EACH_PACKED_TYPE(MATMUL_PACKED)
-#undef MATMUL_PACKED
+#define INSTANTIATE(Name, ...)                                                                                         \
+    template void matmul_packed<Name>(const MatMul&);                                                                  \
+    template void fill_rows<Name>(const MatMul&, int, int, const Panel&);
+SPILLWAY_EACH_PACKED_TYPE(INSTANTIATE)
+#undef INSTANTIATE
 
 }  // namespace kernels::avx512

@@ -43,8 +43,8 @@ struct Panel {
 };
 
 // Writes one lane-transposed scale (or offset) of eight groups: rows (16, 16) holds groups 0..7, then 8 more values.
-inline void put_scales(const Panel& panel, const float (&rows)[kPanelRows][16], int first_group, int groups,
-                       bool second_is_offset)
+[[gnu::noinline]] inline void put_scales(const Panel& panel, const float (&rows)[kPanelRows][16], int first_group,
+                                         int groups, bool second_is_offset)
 {
     __m512i r[16];
     for (int i = 0; i < 16; ++i)
@@ -60,7 +60,8 @@ inline void put_scales(const Panel& panel, const float (&rows)[kPanelRows][16], 
     }
 }
 
-inline void put_half_offsets(const Panel& panel, const float (&rows)[kPanelRows][16], int first_group, int groups)
+[[gnu::noinline]] inline void put_half_offsets(const Panel& panel, const float (&rows)[kPanelRows][16], int first_group,
+                                               int groups)
 {
     __m512i r[16];
     for (int i = 0; i < 16; ++i)
@@ -73,10 +74,11 @@ inline void put_half_offsets(const Panel& panel, const float (&rows)[kPanelRows]
     }
 }
 
-/// Unpacks eight groups (or a tail of fewer) of 16 rows. Signed weights are stored as w + 128.
+/// Unpacks eight groups (or a tail of fewer) of 16 rows. Signed weights are stored as w + 128. Everything is inlined
+/// but what puts scales, which all formats share.
 template <class Format>
-void fill_chunk(const Panel& panel, const std::byte* const (&rows)[kPanelRows], std::ptrdiff_t offset, int first_group,
-                int groups)
+[[gnu::flatten]] void fill_chunk(const Panel& panel, const std::byte* const (&rows)[kPanelRows], std::ptrdiff_t offset,
+                                 int first_group, int groups)
 {
     std::uint8_t bytes[kPanelRows][256];
     float scales[kPanelRows][16];

@@ -75,9 +75,10 @@ constexpr std::ptrdiff_t kPrefetchBytes = 2048;
 template <class Format>
 constexpr std::ptrdiff_t kBytes256 = 8 / Format::kGroups* Format::kBytes;
 
-/// Computes out[t][r] for all rows and all tokens, which are exactly `Tokens`.
+/// Computes out[t][r] for all rows and all tokens, which are exactly `Tokens`. Everything is inlined: GCC would call
+/// load() where a file has few functions.
 template <class Format, int Tokens>
-void product_by_rows(const MatMul& m)
+[[gnu::flatten]] void product_by_rows(const MatMul& m)
 {
     constexpr int kParts = Format::kHalves ? 2 : 1;
     const int groups = m.n / 32;

@@ -6,13 +6,15 @@
 
 namespace kernels::avx512 {
 
-/// Holds what a tile needs to know of a format.
-template <class Format>
-struct TileKind {
-    static constexpr int kParts = Format::kHalves ? 2 : 1;
-    static constexpr bool kShift = Format::kBias != 0;
-    static constexpr bool kOffset = Format::kOffset;
+/// Holds what a tile needs to know of a format. Few formats differ in it, so that most share their tiles.
+template <bool Halves, bool Shift, bool Offset>
+struct Kind {
+    static constexpr bool kHalves = Halves, kShift = Shift, kOffset = Offset;
+    static constexpr int kParts = Halves ? 2 : 1;
 };
+
+template <class Format>
+using TileKind = Kind<Format::kHalves, Format::kBias != 0, Format::kOffset>;
 
 inline __m512i four_of(const std::int8_t* q)
 {
