@@ -179,7 +179,7 @@ void CudaExperts::compute_apart(Rows& x, const LayerWeights& w, const ExpertPara
         product.tokens = pairs;
         cuda::Routing some = routing;
         some.places = apart.places_of(kind++, routing.experts);
-        if (coming.empty())
+        if (!apart.ring || coming.empty())
             return calls_.launch(cuda::expert_matmul, product, some, pairs_of_each);
         // Computes all experts up to the first one that has not come yet.
         for (std::size_t at = 0; at < coming.size(); some.first += some.count) {
