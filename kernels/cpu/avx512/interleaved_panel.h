@@ -11,8 +11,10 @@ static_assert(kInterleavedRows == kPanelRows);
 
 // Marks what must be inlined into functions that are [[gnu::flatten]]. GCC does that for all that such a function
 // calls, and for what is called there, at once; inlining each call by itself, from the inside out, it takes much
-// longer, since it optimises the whole after each. Clang's flatten reaches the function's own calls only.
-#ifdef __clang__
+// longer, since it optimises the whole after each. Clang's flatten reaches the function's own calls only, and GCC's
+// does nothing without optimisation: then thousands of small functions would be left, more than an object for Windows
+// may have.
+#if defined(__clang__) || !defined(__OPTIMIZE__)
 #define SPILLWAY_INLINED __attribute__((always_inline))
 #else
 #define SPILLWAY_INLINED
