@@ -156,8 +156,8 @@ engine::Status EngineDesk::ensure(const ModelFile& file, std::stop_token stop)
     return load_now(request, file.name, {}, std::move(stop));
 }
 
-/// Does ensure() for a turn whose client may leave meanwhile. The load is given up once nobody waits for the model any
-/// more: as long as others do, it would only begin anew for them.
+/// Does ensure() for a turn whose client may leave meanwhile. The load goes on while any client waits for the model,
+/// and is given up when the last of them has left.
 engine::Status EngineDesk::ensure_for(const Waiting& asked)
 {
     if (guest_ || serves(*asked.ask.file))

@@ -45,8 +45,8 @@ public:
     void multiply_add_and_norm(Rows& x, const Product& product, Rows& sum, const FollowingNorm& norm, Rows& out);
     /// out = the norm of x, also rounded where the norm's reader needs that.
     void norm(Rows& x, const FollowingNorm& norm, Rows& out);
-    /// Where `reader`, the matrix that multiplies the result next, needs rounded rows, nothing else is written. An
-    /// empty matrix: others read the result.
+    /// `reader` is the matrix that multiplies the result next. Where it takes rounded rows, only these are written. It
+    /// is empty where others read the result.
     void gated(Gate gate, const Rows& gate_up, const Matrix& reader, Rows& out);
     void gated_by(Gate gate, const Rows& x, const Rows& up, int col, Rows& out);
     /// `gate_up`: room for the products, where they are not gated in the same kernel.

@@ -20,8 +20,8 @@ extern "C" __global__ void gated(const float* gates, int gates_stride, const flo
 }
 EMULATED(gated);
 
-// The same rounded to 8 bits, and nothing else is written: a thread for each four values. n is a multiple of 32; rows
-// of gates and up begin at multiples of 16 bytes.
+// Writes the same values rounded to 8 bits, and not the values themselves. Each thread makes four of them. n is a
+// multiple of 32; rows of gates and up begin at multiples of 16 bytes.
 extern "C" __global__ void gated_q8(const float* gates, int gates_stride, const float* up, int up_stride, Gating gating,
                                     int n, const RoundedRows to)
 {

@@ -181,8 +181,8 @@ private:
     typename Pieces<Block>::Read read_{};
 };
 
-/// Types whose 16 bytes hold 16 weights of each of the two groups of a step, and whose rows have an even number of
-/// steps. Q5_K would be one, but its fifths take the registers that there are.
+/// Says of a type that each 16 bytes hold 16 weights of either group of a step, and that its rows have an even number
+/// of steps. It is not said of Q5_K: the fifth bits of its weights take too many registers.
 template <class Block>
 constexpr bool kGroupsShareBytes = false;
 template <>

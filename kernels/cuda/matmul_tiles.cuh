@@ -36,7 +36,7 @@ constexpr int kTokenWarps = kMatmulThreads / kWarp / kRowWarps<Block>;
 template <class Block>
 constexpr int kPairs = kMatmulTokens / (16 * kTokenWarps<Block>);
 
-/// Tokens from one of a warp's pairs to the next.
+/// How many tokens lie between the beginnings of two neighbouring pairs of a warp.
 template <class Block>
 constexpr int kPairsApart = 16 * kTokenWarps<Block>;
 

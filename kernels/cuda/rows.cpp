@@ -97,8 +97,8 @@ Status gated(const Driver& driver, Queue queue, const Gating& gating, Rows gates
                                gates.stride, up.at, up.stride, gating, n, out.at, out.stride);
 }
 
-// Grid and threads of kernels that round rows. All heads of a long prompt's rows may be more than a grid has in its
-// second direction.
+// Grid and threads of kernels that round rows. All heads of a long prompt's rows may be more than the
+// 65,535 blocks that a grid has along y.
 static constexpr unsigned kThreadsOfQuads = 128;
 
 static Dim grid_of_quads(int rows, int n)

@@ -13,7 +13,7 @@ void fill_rows(const MatMul& m, int first_row, int rows, const Panel& panel);  /
 template <class Format>
 void unpack_rows(const MatMul& m, int first_row, int rows, const Panel& panel);  // for every interleaved one
 
-/// Multiplies all rows with all tokens. Kind: TileKind of the format
+/// Multiplies all rows with all tokens. Kind is the TileKind of the format of the weights.
 template <class Kind>
 void product_by_panels(const MatMul& m, FillPanel* fill);
 
