@@ -102,6 +102,19 @@ private:
     std::jthread thread_;
 };
 
+/// Serves a folder of two models, the first of which is loaded and called "guide". The engine takes no more of a file
+/// than its name and its template.
+RunningServer with_first_of_two(const Folder& folder, std::unique_ptr<GateEngine> engine)
+{
+    folder.put_model("first.gguf", "a");
+    folder.put_model("second.gguf", "b");
+    server::ServerOptions options;
+    options.folders = {folder.path()};
+    engine::LoadRequest load;
+    load.model = folder.at("first.gguf");
+    return RunningServer(std::move(engine), options, load);
+}
+
 }  // namespace
 
 class TestModels : public QObject
@@ -381,15 +394,9 @@ private Q_SLOTS:
             int loads = 0, given_up = 0;
         };
         Folder folder;
-        folder.put_model("first.gguf", "a");
-        folder.put_model("second.gguf", "b");
         auto owned = std::make_unique<Slow>();
         Slow& engine = *owned;
-        server::ServerOptions options;
-        options.folders = {folder.path()};
-        engine::LoadRequest load;
-        load.model = folder.at("first.gguf");
-        const RunningServer server(std::move(owned), options, load);  // called "guide"
+        const RunningServer server = with_first_of_two(folder, std::move(owned));
         const auto let_read = [&](bool reads) {
             const std::lock_guard lock(engine.mutex);
             engine.reads = reads;
@@ -433,15 +440,9 @@ private Q_SLOTS:
     void aTurnIsNotCutShortByWhoeverWantsAnotherModel()
     {
         Folder folder;
-        folder.put_model("first.gguf", "a");  // for its name and its template
-        folder.put_model("second.gguf", "b");
         auto owned = std::make_unique<GateEngine>();
         GateEngine& engine = *owned;
-        server::ServerOptions options;
-        options.folders = {folder.path()};
-        engine::LoadRequest load;
-        load.model = folder.at("first.gguf");
-        const RunningServer server(std::move(owned), options, load);  // called "guide"
+        const RunningServer server = with_first_of_two(folder, std::move(owned));
         Client first(server.port()), second(server.port()), third(server.port());
         const auto ask = [](Client& client, const char* model) {
             const auto body = QJsonDocument(asking(model, {{"stream", true}})).toJson(QJsonDocument::Compact);
