@@ -1,6 +1,6 @@
 // Tests that no include or import line of any room crosses a border. The rule of the house is ui -> app -> engine ->
 // kernels; the table of what each room may include is in HACKING.md. Within a room the folders stand on floors, and a
-// file includes nothing from a floor above its own: so no folders include each other in a circle.
+// file includes or imports nothing from a floor above its own: so no folders include each other in a circle.
 #include <QDir>
 #include <QDirIterator>
 #include <QRegularExpression>
@@ -116,8 +116,8 @@ struct Floors {
 };
 
 // The headers lying directly in engine/ are the ground floor there: every folder includes them, and they include only
-// each other. What implements them lies higher, in the folder where it finds what it needs. In app the top level puts
-// all together. The folders of a room that is not listed may include each other freely.
+// each other. What implements them lies higher, in the folder where it finds what it needs. In app and ui the top level
+// puts all together.
 const QList<Floors>& roomsWithFloors()
 {
     static const QList<Floors> rooms = {
@@ -158,6 +158,10 @@ const QList<Floors>& roomsWithFloors()
           "app/experiments",
           "app/charts",
           "app"}},
+        {"ui",
+         {"ui/theme", "ui/components", "ui/attachments", "ui/tuning", "ui/models", "ui/monitor", "ui/chat",
+          "ui/conversations", "ui/fetching", "ui/settings", "ui/serving", "ui/experiments", "ui/log", "ui/about",
+          "ui/shortcuts", "ui"}},
     };
     return rooms;
 }
@@ -183,11 +187,19 @@ bool mayIncludeOnFloors(const QStringList& folders, const QString& path, const Q
 bool mayIncludeWithinRoom(const QString& path, const QString& header)
 {
     if (roomOf(path) != roomOf(header))
-        return true;  // mayInclude() judges what crosses the room's border
+        return true;  // the room's own rules judge what crosses its border
     for (const Floors& floors : roomsWithFloors())
         if (floors.room == roomOf(path))
             return mayIncludeOnFloors(floors.folders, path, header);
     return true;
+}
+
+// The file that makes a module of ui of its folder: ui/chat/qmldir for Spillway.Ui.Chat. Other modules stay as they
+// are.
+QString fileOfModule(const QString& module)
+{
+    const QString ui = "Spillway.Ui.";
+    return module.startsWith(ui) ? "ui/" + module.mid(ui.size()).toLower() + "/qmldir" : module;
 }
 
 // The lines of a source file that its room or its floor forbids, as "path:line: text".
@@ -206,6 +218,7 @@ QStringList trespasses(const QString& path, const QString& text)
         if (path.endsWith(".qml")) {
             const auto match = import.match(line);
             bad |= match.hasMatch() && !importAllowed.match(match.captured(1)).hasMatch();
+            bad |= match.hasMatch() && !mayIncludeWithinRoom(path, fileOfModule(match.captured(1)));
         } else {
             const auto match = include.match(line);
             bad |= match.hasMatch() && !mayInclude(path, match.captured(1));
@@ -354,6 +367,12 @@ void RoomBordersTest::checkerKnowsTheBorders_data()
     row("ui/chat/ChatPage.qml", "import \"../components\"", false);
     row("ui/chat/ChatPage.qml", "import Qt.labs.settings", false);
     row("ui/chat/ChatPage.qml", "import \"logic.js\" as Logic", false);
+    row("ui/chat/ChatPage.qml", "import Spillway.Ui.Components", true);
+    row("ui/chat/ChatPage.qml", "import Spillway.Ui.Chat", true);
+    row("ui/chat/ChatPage.qml", "import Spillway.Ui.Fetching", false);
+    row("ui/chat/ChatPage.qml", "import Spillway.Ui.Unlisted", false);
+    row("ui/theme/Theme.qml", "import Spillway.Ui.Components", false);
+    row("ui/Shell.qml", "import Spillway.Ui.Chat", true);
     row("ui/chat/page.cpp", "#include <QQuickItem>", false);
 }
 
