@@ -81,7 +81,7 @@ QString ofMemory(const Diagnosis& d)
         return Text::tr("%1 of the model are on the disk, since RAM is full: every token waits for them.")
             .arg(bytes(d.bytes));
     case Diagnosis::Kind::ContextTooLarge:
-        return Text::tr("RAM ends at %Ln token(s), and the context is set larger.", nullptr, d.tokens);
+        return Text::tr("RAM is full at %Ln token(s), but the context is set to more.", nullptr, d.tokens);
     case Diagnosis::Kind::DeviceWillBeFull:
         return Text::tr(
             "The device is full at %Ln token(s), and the policy “resident” lets nothing leave it: the answer "

@@ -1515,10 +1515,10 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
         <translation>%1 des Modells liegen auf der Festplatte, weil der RAM voll ist: Jedes Token wartet darauf.</translation>
     </message>
     <message numerus="yes">
-        <source>RAM ends at %Ln token(s), and the context is set larger.</source>
+        <source>RAM is full at %Ln token(s), but the context is set to more.</source>
         <translation>
-            <numerusform>Der RAM endet bei einem Token, und der Kontext ist größer eingestellt.</numerusform>
-            <numerusform>Der RAM endet bei %Ln Token, und der Kontext ist größer eingestellt.</numerusform>
+            <numerusform>Der RAM ist bei einem Token voll, aber der Kontext ist größer eingestellt.</numerusform>
+            <numerusform>Der RAM ist bei %Ln Token voll, aber der Kontext ist größer eingestellt.</numerusform>
         </translation>
     </message>
     <message numerus="yes">
@@ -2388,16 +2388,16 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
         <translation>Größen: 512MiB, 2GiB</translation>
     </message>
     <message>
-        <source>Other rooms for copies of experts, separated by commas</source>
-        <translation>Anderer Platz für Kopien von Experten, durch Kommas getrennt</translation>
+        <source>Other sizes of the memory for copies of experts, separated by commas</source>
+        <translation>Andere Größen des Speichers für Kopien von Experten, durch Kommas getrennt</translation>
     </message>
     <message>
         <source>Add</source>
         <translation>Hinzufügen</translation>
     </message>
     <message>
-        <source>Add these rooms for copies</source>
-        <translation>Diesen Platz für Kopien hinzufügen</translation>
+        <source>Add these sizes</source>
+        <translation>Diese Größen hinzufügen</translation>
     </message>
 </context>
 <context>
@@ -4601,8 +4601,8 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
         <translation>Port</translation>
     </message>
     <message>
-        <source>Another one ends the answers that are being written.</source>
-        <translation>Ein anderer beendet die Antworten, die gerade geschrieben werden.</translation>
+        <source>Choosing another port ends the answers that are being written.</source>
+        <translation>Wird ein anderer Port gewählt, enden die Antworten, die gerade geschrieben werden.</translation>
     </message>
     <message>
         <source>Ask for a key</source>

@@ -65,10 +65,10 @@
 <context>
     <name>Doctor</name>
     <message numerus="yes">
-        <source>RAM ends at %Ln token(s), and the context is set larger.</source>
+        <source>RAM is full at %Ln token(s), but the context is set to more.</source>
         <translation>
-            <numerusform>RAM ends at %Ln token, and the context is set larger.</numerusform>
-            <numerusform>RAM ends at %Ln tokens, and the context is set larger.</numerusform>
+            <numerusform>RAM is full at %Ln token, but the context is set to more.</numerusform>
+            <numerusform>RAM is full at %Ln tokens, but the context is set to more.</numerusform>
         </translation>
     </message>
     <message numerus="yes">

@@ -77,7 +77,7 @@ ColumnLayout {
             placeholderText: qsTr("sizes: 512MiB, 2GiB")
             maximumLength: 200
             wrong: root.refusal !== ""
-            Accessible.name: qsTr("Other rooms for copies of experts, separated by commas")
+            Accessible.name: qsTr("Other sizes of the memory for copies of experts, separated by commas")
             onTextEdited: root.refusal = ""
             onAccepted: root.add()
         }
@@ -85,7 +85,7 @@ ColumnLayout {
             objectName: "addCopies"
             text: qsTr("Add")
             onClicked: root.add()
-            Accessible.name: qsTr("Add these rooms for copies")
+            Accessible.name: qsTr("Add these sizes")
         }
     }
     Text {

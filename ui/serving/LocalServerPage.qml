@@ -118,7 +118,7 @@ Page {
     NumberRow {
         objectName: "portRow"
         title: qsTr("Port")
-        explanation: qsTr("Another one ends the answers that are being written.")
+        explanation: qsTr("Choosing another port ends the answers that are being written.")
         setting: root.server.port
         plain: true
     }
