@@ -316,7 +316,7 @@ public:
     // NOLINTNEXTLINE(performance-unnecessary-value-param): by value as in all others, for engines that keep it
     virtual Result<Embedding> embed(const EmbeddingInput& /*input*/, std::stop_token /*stop*/)
     {
-        return fail(Error::Code::Unsupported, "no embeddings are given here");
+        return fail(Error::Code::Unsupported, "this engine makes no embeddings");
     }
 
     /// Thread-safe. The command is carried out between tokens, between prefill chunks, and when idle at the next

@@ -36,7 +36,8 @@ struct DraftOptions {
     engine::Status add_to(engine::LoadRequest& load) const
     {
         if (mode == "model" && model.empty())
-            return engine::fail(engine::Error::Code::BadRequest, "--draft model needs one: -md FILE");
+            return engine::fail(engine::Error::Code::BadRequest,
+                                "--draft model needs the file of a draft model: -md FILE");
         if (most_drafted() > 0 && mode != "ngram" && mode != "mtp")
             load.draft_model = engine::utf8_path(model);
         return {};

@@ -78,8 +78,8 @@ void logPlacement(const engine::Event& event)
                      event.duration_us);
         break;
     case Kind::KvRewritten:
-        spdlog::info("KV is written anew: {}, {} blocks, {} bytes, {} us", event.sentence, event.blocks, event.bytes,
-                     event.duration_us);
+        spdlog::info("KV is kept in other types from now on: {}, {} blocks, {} bytes, {} us", event.sentence,
+                     event.blocks, event.bytes, event.duration_us);
         break;
     case Kind::DeviceChanged:
         spdlog::info("the model's device: {}", event.sentence);

@@ -65,7 +65,7 @@ std::string device_name(const OnDevice* device)
 Status check_device(const OnDevice* device)
 {
     if (!device)
-        return fail(Error::Code::BadRequest, "the model is computed on the cpu alone: there is no device to speak of");
+        return fail(Error::Code::BadRequest, "the model is computed on the cpu alone: it has no device");
     return {};
 }
 
