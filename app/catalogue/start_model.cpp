@@ -13,7 +13,7 @@ namespace {
 
 constexpr int kLongestPath = 4096;
 
-/// Translates texts outside a class.
+/// Translates the texts of functions that belong to no class.
 struct StartModelText {
     Q_DECLARE_TR_FUNCTIONS(StartModel)
 };

@@ -93,7 +93,7 @@ struct ExperimentPlan {
     static constexpr int kMostContexts = 32;
     static constexpr int kFewestTokens = 64;  // of a context
     static constexpr int kMostTokens = 1 << 20;
-    static constexpr int kMostCopies = 16;  // rooms for copies of experts
+    static constexpr int kMostCopies = 16;  // sizes of the memory for copies of experts
     static constexpr int kMostRepeats = 100;
     static constexpr int kMostMinutes = 24 * 60;
 };

@@ -66,7 +66,7 @@ public:
     QList<int> chosenStrategies() const;
     bool hasExperts() const { return plan().hasExperts(); }  // any of the chosen models has
     QList<bool> expertsInRam() const { return m_plan.expertsInRam; }
-    /// Returns the rooms for copies of experts that are offered: none, as many as pay, and the user's own sizes.
+    /// Returns the sizes of the memory for copies of experts that are offered: none, what pays, and the user's own.
     QStringList expertCopies() const;
     QStringList chosenExpertCopies() const { return m_plan.expertCopies; }
     QStringList devices() const { return m_deviceNames; }
@@ -93,7 +93,7 @@ public:
     Q_INVOKABLE void toggleStrategy(int strategy);
     Q_INVOKABLE void toggleExpertsInRam(bool inRam);
     Q_INVOKABLE void toggleExpertCopies(const QString& copies);
-    /// Does the same for rooms for copies of experts, such as "512MiB, 2GiB".
+    /// Does the same for sizes of the memory for copies of experts, such as "512MiB, 2GiB".
     Q_INVOKABLE QString addExpertCopies(const QString& text);
     /// Adds a shape by its places in the lists; it is chosen at once.
     Q_INVOKABLE void addShape(int shape, int quantisation);

@@ -116,7 +116,7 @@ void DeviceKv::drop(PageId page, int l)
         (void)vram_.device().wait(Device::Direction::ToDevice, block.coming);  // a lost device writes no more either
         std::erase(coming_, index(page, l));
     }
-    (void)wait_mirrored(page, l);
+    (void)wait_mirrored(page, l);  // a lost device reads no more, and who needs the host's copy has waited before
     slabs_.give_back(block.memory, block_bytes(l));
     any_left_ = true;
     block = {};

@@ -49,7 +49,7 @@ void KvPager::trim_windows(int first)
     for (int l = 0; l < cache_.num_layers(); ++l)
         for (int b = columns_.sliding(l) ? std::min(cache_.layer(l).first_block(first), int(pages.size())) - 1 : -1;
              b >= 0 && device_.holds(pages[std::size_t(b)], l); --b)
-            (void)drop(pages[std::size_t(b)], l);
+            (void)drop(pages[std::size_t(b)], l);  // where it fails the page is marked as damaged
 }
 
 void KvPager::grow_ahead()
@@ -223,7 +223,7 @@ void KvPager::evict(const PageFacts& facts, Event::Cause cause)
     event.pinned = facts.pinned;
     for (int l = 0; l < cache_.num_layers(); ++l)
         if (columns_.leaves(facts, l)) {
-            (void)drop(facts.page, l);
+            (void)drop(facts.page, l);  // where it fails the page is marked as damaged
             ++event.blocks;
             event.bytes += std::int64_t(cache_.layer(l).bytes());
         }

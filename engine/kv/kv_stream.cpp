@@ -9,6 +9,7 @@ int KvStream::set_slots(int count, std::size_t slot_bytes)
     clear();
     const int kept = slot_bytes == slot_bytes_ ? count : 0;
     while (int(slots_.size()) > kept) {
+        // A device that is lost writes no more either.
         (void)vram_.device().wait(Device::Direction::ToDevice, slots_.back().coming);
         vram_.give_back(Vram::Use::Ring, slots_.back().memory, slot_bytes_);
         slots_.pop_back();
@@ -35,6 +36,7 @@ std::span<const KvStream::Block> KvStream::blocks_of(int layer) const
 void KvStream::clear()
 {
     if (taken_ < sent_ && !slots_.empty())
+        // A device that is lost writes no more either.
         (void)vram_.device().wait(Device::Direction::ToDevice, slots_[(sent_ - 1) % slots_.size()].coming);
     read_ = taken_ = sent_ = waited_ = layer_began_ = 0;
     blocks_.clear();

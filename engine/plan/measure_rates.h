@@ -25,8 +25,8 @@ class RateMeter
     static constexpr int kMatrixRows = 2048;  // of a prompt's product
 
 public:
-    /// `least_ms`: spent on each number at least. Throws std::bad_alloc. The pool is the caller's, and nobody else uses
-    /// it meanwhile.
+    /// At least `least_ms` are spent on each number. Throws std::bad_alloc. The pool is the caller's, and nobody else
+    /// uses it meanwhile.
     RateMeter(ThreadPool& pool, int least_ms);
 
     /// Sizes of the sets that a curve is measured at, bytes: from one core's cache to beyond any.

@@ -105,7 +105,8 @@ LayerWork layer_work(const Hyperparameters& h, const LayerWeights& w, const Laye
 
     const std::int64_t dim = h.embedding_length;
     const std::int64_t qk = std::int64_t(p.heads + p.kv_heads) * p.key_length;
-    // Two norms, two sums and two roundings of the stream; rotated and perhaps normed queries and keys.
+    // Counts two norms, two sums and two roundings of the residual stream, and the queries and keys, which are rotated
+    // and in some models normed.
     work.values = 6 * dim + qk + (w.attn_gate ? 2 : 1) * attended + (w.q_norm ? qk : 0) + (w.attn_post_norm ? dim : 0) +
                   (w.ffn_post_norm ? dim : 0);
     add_work(experts_work(h, w), work);

@@ -183,7 +183,8 @@ Assumptions Adaptation::hoped(bool attended)
     return hoped;
 }
 
-/// Lets `auto` go by `to` from now on, if that saves `least` of a step where `to` holds.
+/// Lets `auto` choose by the assumptions `to` from now on, if a step on a machine for which they hold then takes less
+/// time, by a share of `least` or more. Otherwise changes nothing and returns nothing.
 std::optional<AdaptationStep> Adaptation::change(const Assumptions& to, double least, bool trial, double step_s,
                                                  const Foretell& foretell)
 {

@@ -27,7 +27,8 @@ Status check(const SamplingOptions& options);
 class Sampler
 {
 public:
-    /// Options that check() accepts, whose biases name tokens; num_vocab is at least 1.
+    /// The options must be such as check() accepts, and their biases name tokens of the vocabulary; num_vocab is at
+    /// least 1.
     Sampler(const SamplingOptions& options, int num_vocab, std::uint64_t seed, DryBreakers breakers = {});
 
     /// Returns the next id, always one of the vocabulary whatever the logits hold. logits: (num_vocab,); history: the

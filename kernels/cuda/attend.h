@@ -14,7 +14,7 @@ constexpr int kAttendThreads = 128;
 constexpr int kAttendBlocks = 4;
 constexpr int kMergeThreads = 256;
 constexpr int kMergeValues = 32;                                 // of a head, that a thread block joins
-constexpr int kMergeSlots = kMergeThreads / (kMergeValues / 4);  // each adds up every so many pieces
+constexpr int kMergeSlots = kMergeThreads / (kMergeValues / 4);  // each adds up every kMergeSlots-th piece
 
 /// Says which tokens a row sees: the last `tokens`, its own included; or with `chunks` those from the last multiple of
 /// `tokens` up to its own.

@@ -24,9 +24,10 @@ struct HeadsOfBlock {
 
 /// Joins the partials of a thread block's heads and row. Pieces are counted from the first one that the row sees.
 ///
-/// In the kernel merge_partials each of kMergeSlots slots adds up every so many pieces, four slots are a warp's, and
-/// the warps' sums are added in order; of the sums of exponentials each thread has every so many. Here a thread has
-/// four values and does what all slots do with them, and a warp has a head's exponentials.
+/// The sums have the same bits as those of the kernel merge_partials, since they are added in the same order. There
+/// each of the kMergeSlots slots adds up every kMergeSlots-th piece, each warp has four slots, and the warps' sums are
+/// added one after another; the sums of exponentials are divided among all threads of the block in the same way. Here
+/// a thread has four values and does for them what all slots do there, and a warp has the exponentials of a head.
 class MergeAtEnd
 {
 public:

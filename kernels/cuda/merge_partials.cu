@@ -56,7 +56,7 @@ extern "C" __global__ void __launch_bounds__(kMergeThreads) merge_partials(const
         return reinterpret_cast<const float4*>(values)[live ? quad : 0];
     };
 
-    // Which pieces are here is written by no kernel, so it is known before the kernels before this one have ended.
+    // No kernel writes which pieces are here, so this is read although the kernels before this one may still run.
     int own = pieces.begin + int(threadIdx.x);
     bool own_here = is_here(own);
     unsigned here = 0;

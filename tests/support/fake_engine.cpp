@@ -118,7 +118,7 @@ engine::ModelInfo FakeScript::model(const std::filesystem::path& path) const
     return info;
 }
 
-/// Returns where everything lies, with no turn to speak of.
+/// Returns a frame that says where everything lies while no turn runs.
 engine::Telemetry FakeEngine::placement_frame(const FakeScript::Settings& settings, int context_limit)
 {
     engine::Telemetry frame;

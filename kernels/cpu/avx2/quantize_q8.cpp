@@ -47,7 +47,7 @@ void quantize_q8(int n, const float* x, std::byte* row)
         __m256i q[4];
         for (int i = 0; i < 4; ++i)
             q[i] = rounded(_mm256_mul_ps(values[i], _mm256_set1_ps(inverse)));
-        // Packing works within 128-bit lanes; the permutation puts fours of bytes back in order.
+        // Packing works within 128-bit lanes; the permutation puts the groups of four bytes back in order.
         const __m256i bytes = _mm256_packs_epi16(_mm256_packs_epi32(q[0], q[1]), _mm256_packs_epi32(q[2], q[3]));
         const __m256i in_order = _mm256_permutevar8x32_epi32(bytes, _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7));
         _mm256_storeu_si256(reinterpret_cast<__m256i*>(row + std::size_t(group) * 32), in_order);

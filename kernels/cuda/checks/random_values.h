@@ -27,7 +27,7 @@ inline double length_of(const float* x, int n, std::ptrdiff_t stride = 1)
     return std::sqrt(squares);
 }
 
-// An exponential, a quotient and a few products in either.
+// The share by which a gate may be off: kernel and reference each round an exponential, a quotient and a few products.
 constexpr double kGateRoundings = 32 * kHalfEpsilon;
 
 }  // namespace kernels::cuda

@@ -31,7 +31,8 @@ MachineRates machine(double products, double attention, double dram)
     return rates;
 }
 
-/// The shape of hybrid.md 3.1, Mistral 7B: 32 layers of 8 KV heads; its 4.3 GB of weights a token all in the layers.
+/// Returns the shape of Mistral 7B: 32 layers of 8 KV heads. All of the 4.3 GB of weights that a token reads are
+/// counted to the layers.
 ModelCosts mistral()
 {
     ModelCosts costs;
@@ -136,9 +137,10 @@ class TestPredictedSpeed : public QObject
     Q_OBJECT
 
 private Q_SLOTS:
-    void theBoundsOfTheReferenceComeOut_data()
+    void theBoundsWorkedOutByHandComeOut_data()
     {
-        // hybrid.md 3.3: q8_0, M = 0.5 GiB; 60 GB/s of DRAM and CPU attention, 13 GB/s of link.
+        // The speeds are worked out by hand for KV in q8_0, of which the device holds 0.5 GiB, for 60 GB/s of DRAM and
+        // of the CPU's attention, and for a link of 13 GB/s.
         QTest::addColumn<int>("policy");
         QTest::addColumn<int>("context");
         QTest::addColumn<double>("tok_s");
@@ -150,7 +152,7 @@ private Q_SLOTS:
         QTest::newRow("auto 64K") << int(KvPolicy::Auto) << 65536 << 12.5;
     }
 
-    void theBoundsOfTheReferenceComeOut()
+    void theBoundsWorkedOutByHandComeOut()
     {
         QFETCH(int, policy);
         QFETCH(int, context);
