@@ -12,7 +12,7 @@
 
 namespace {
 
-/// For texts outside a class.
+/// Translates the texts of functions that belong to no class.
 struct Text {
     Q_DECLARE_TR_FUNCTIONS(CommandLine)
 };

@@ -308,7 +308,7 @@ void ChartItem::mouseDoubleClickEvent(QMouseEvent*)
 
 void ChartItem::wheelEvent(QWheelEvent* event)
 {
-    // With Ctrl, as elsewhere; without it the panel scrolls.
+    // The wheel zooms with Ctrl, as in other programs; without it the panel scrolls.
     if (!(event->modifiers() & Qt::ControlModifier)) {
         event->ignore();
         return;

@@ -15,7 +15,7 @@
 
 namespace {
 
-/// Translates texts outside a class.
+/// Translates the texts of functions that belong to no class.
 struct Text {
     Q_DECLARE_TR_FUNCTIONS(Doctor)
 };

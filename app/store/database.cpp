@@ -25,7 +25,7 @@ constexpr int kForeignKey = Constraint | 3 << 8;
 constexpr int kMoved = ReadOnly | 4 << 8;
 constexpr int kOtherFile = CannotOpen | 255 << 8;  // our own code: the file that the text names, and not the database
 
-/// Translates texts outside a class.
+/// Translates the texts of functions that belong to no class.
 struct TroubleText {
     Q_DECLARE_TR_FUNCTIONS(Database)
 };

@@ -28,7 +28,7 @@ struct Finding {
     QString why = {};
 };
 
-/// Translates texts outside a class.
+/// Translates the texts of functions that belong to no class.
 struct Text {
     Q_DECLARE_TR_FUNCTIONS(ConversationStore)
 };

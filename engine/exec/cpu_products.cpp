@@ -15,9 +15,9 @@ constexpr int kRowsWorthWaking = 4;
 constexpr int kMaxGrain = 256;
 // Pieces begin where interleaved rows do.
 constexpr int kLeastGrain = kernels::kInterleavedRows;
-// For so many tokens at once, what rounding lost is multiplied, too.
+// What rounding lost is multiplied, too, for this many tokens at once.
 constexpr int kResidualTokens = 64;
-// A worker takes so many rows of one head at once.
+// A worker takes this many rows of one head at once.
 constexpr int kHeadTokens = 64;
 
 }  // namespace

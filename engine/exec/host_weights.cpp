@@ -11,7 +11,7 @@ namespace engine {
 
 namespace {
 
-// So many rows are a piece of work.
+// A piece of work has this many rows.
 constexpr int kGrain = 8 * kernels::kInterleavedRows;
 constexpr std::size_t kAlignment = 64;
 

@@ -26,7 +26,7 @@ void KvColumns::end_turn(std::span<const PageId> pages)
     if (in_use_.empty() || pages.empty())
         return;
     const auto [own, rest] = std::ranges::mismatch(pages, in_use_);  // branches share the first ones
-    // What is in use behind all of these was cut off since, or is of a branch that goes on.
+    // The pages in use behind all of these have been cut off since, or belong to a branch that goes on.
     const auto cut_off = [this](PageId page) { return cache_.owners(page) == 0; };
     last_is_over_ = last_is_over_ || (own == pages.end() && std::all_of(rest, in_use_.end(), cut_off));
     const std::uint64_t before = of(in_use_.front()).used_at - 1;

@@ -154,7 +154,7 @@ DeviceBytes DeviceLayout::needed(int layers, int host_expert_layers, int columns
 
 std::int64_t DeviceLayout::device_size(int host_expert_layers, int fit_tokens, double watermark) const
 {
-    // With less not all layers would be put there.
+    // A smaller device would not be given all layers.
     const std::int64_t least = needed(num_layers(), host_expert_layers, kFewestColumns).total();
     const int columns = std::max(kFewestColumns, (fit_tokens + block_tokens_ - 1) / block_tokens_);
     // Windows are widest in a long step only, and KV may use that room between steps. A model with experts needs both,

@@ -16,7 +16,8 @@ namespace engine {
 constexpr std::size_t kLargestSource = 512u << 10;  // real templates have at most some 30 KiB
 constexpr std::string_view kProbe = "xqx";          // no template writes it by itself
 
-// So many steps a template may take for each message to look at each other one; Gemma 4's takes 8.
+// The steps that a template may take for each pair of messages, so that each message may look at each other one. Gemma
+// 4's template takes 8.
 constexpr std::int64_t kStepsPerPair = 64;
 constexpr std::chrono::microseconds kTimePerPair{10};
 constexpr std::size_t kMostWithPairs = 4096;  // messages; Gemma 4's template goes on to four times as many

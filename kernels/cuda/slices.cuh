@@ -45,7 +45,7 @@ struct WholeGroups {
     static __device__ unsigned first(unsigned lane) { return 32 * lane; }
 };
 
-/// For the types that few models come in, and those whose bytes are indexes into a large table of weights.
+/// Serves the types that few models come in, and those whose bytes are indexes into a large table of weights.
 template <class Block>
 struct Slices : WholeGroups {
     static constexpr bool kOneGroup = false;

@@ -8,7 +8,7 @@ import Spillway.Ui.Theme
 CentredFlow {
     id: root
 
-    // In the language of the window; the guide model answers in it, too.
+    // The questions are in the language of the window; the guide model answers in it, too.
     readonly property var questions: [
         qsTr("What is Spillway?"),
         qsTr("What happens when the VRAM is full?"),

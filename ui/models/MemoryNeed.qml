@@ -76,7 +76,7 @@ ColumnLayout {
                 }
             }
         }
-        // Where the free memory ends.
+        // Marks where the free memory ends.
         Rectangle {
             x: Math.min(bar.width - width, bar.width * root.fit.availableBytes / root.scale)
             width: 2

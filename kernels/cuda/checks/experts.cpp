@@ -188,7 +188,7 @@ Checked check_copies(const Driver& driver, unsigned seed, TensorType type)
                         .x = on.put(c.x.bytes),
                         .x_stride = c.x.stride};
         GatedProduct gated{product, on.put(ups), 0, 0, all_gatings().front().gating};
-        // What each launcher makes of them; left-out pairs stay as they were.
+        // Returns the results of all launchers. Those of pairs that are left out stay as they were.
         const auto results = [&](const Routing& routing) {
             const bool is_scattered = routing.places != 0;
             std::vector<float> all;

@@ -339,11 +339,11 @@ void add_product_checks(std::vector<KernelCheck>& checks)
             {std::string("product ") + traits.name, [=](const Driver& driver, unsigned seed) {
                  return check_product(driver, seed, type, {block, 5 * block, 1024}, {{1, 1}, {7, 1}, {3, 2}, {5, 11}});
              }});
-        // Longer than what a warp has under way of a row.
+        // These rows are longer than what a warp has under way of one.
         checks.push_back({std::string("product of long rows ") + traits.name, [=](const Driver& driver, unsigned seed) {
                               return check_product(driver, seed, type, {5 * 1024 + block}, {{3, 1}, {10, 3}});
                           }});
-        // With tensor cores; a step of their kernels is 128 packed weights, or 32 floats.
+        // Many tokens are multiplied with tensor cores. A step of these kernels is 128 packed weights, or 32 floats.
         checks.push_back({std::string("product of many tokens ") + traits.name,
                           [=, n = traits.block_len == 256  ? 256
                                   : is_float(type)         ? 168

@@ -164,7 +164,7 @@ private Q_SLOTS:
         shown.item.resetZoom();
         QVERIFY(!shown.item.zoomed());
         shown.item.zoom(2);
-        shown.item.setAxis(OccupancyChart::Time);  // what was seen of the tokens is no time
+        shown.item.setAxis(OccupancyChart::Time);  // a range of tokens means nothing as a range of time
         QVERIFY(!shown.item.zoomed());
     }
 

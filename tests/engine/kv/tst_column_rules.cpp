@@ -17,7 +17,7 @@ private Q_SLOTS:
         QVERIFY(!column_stays(1, 5));
         QVERIFY(!column_stays(4, 5));
         QVERIFY(column_stays(5, 5));
-        QVERIFY(column_stays(6, 5));  // of a prefill that writes several
+        QVERIFY(column_stays(6, 5));  // a prefill writes several columns
     }
 
     void pinsWeighMoreThanAgeAndAgeMoreThanNumber()

@@ -17,7 +17,7 @@ namespace {
 
 constexpr int kMixtureBlock = 64;
 #ifdef SPILLWAY_SANITIZED
-constexpr int kPart = 4;  // of the random cases one in so many is tried
+constexpr int kPart = 4;  // one of this many random cases is tried
 #else
 constexpr int kPart = 1;
 #endif
