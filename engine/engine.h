@@ -25,10 +25,10 @@
 
 namespace engine {
 
-/// The most rows of answers in one step: one for each of so many turns, or those of an answer's newest token and of
-/// what is drafted after it. The host computes the logits of so many rows together, too.
+/// The most rows of answers in one step: one for each of this many turns, or those of an answer's newest token and of
+/// what is drafted after it. The host computes the logits of this many rows together, too.
 inline constexpr int kMostRowsTogether = 16;
-/// The most rows in a step of the block that guesses tokens ahead; so many wait while nothing is guessed.
+/// The most rows in a step of the block that guesses tokens ahead; as many wait while nothing is guessed.
 constexpr int kMtpRows = 64;
 
 struct LoadRequest {
@@ -131,7 +131,7 @@ struct Request {
     // The name under which the KV is saved when the turn ends, and found again: letters, digits and '-', 64 at most.
     // Empty, or anything else: it is not saved.
     std::string saved_as;
-    // Gives each token of the answer to on_token, with so many of the likeliest in its place; -1: without its
+    // Gives each token of the answer to on_token, with this many of the likeliest in its place; -1: without its
     // probability, which takes no time. Empty: on_token is not called.
     std::optional<int> top_logprobs = {};
 };
@@ -178,11 +178,11 @@ struct CancelLoad {
 };
 /// Layers move one at a time between steps, each with an Event; a later command takes the place of an earlier one.
 struct SetDeviceLayers {
-    std::optional<int> layers;  // the first so many; empty: as many as fit
+    std::optional<int> layers;  // this many, from the first on; empty: as many as fit
 };
 /// Routed experts move a layer at a time between steps, each with an Event, as for SetDeviceLayers.
 struct SetHostExperts {
-    std::optional<int> layers;  // the first so many have them on the host; empty: as room asks for
+    std::optional<int> layers;  // this many, from the first on, have them on the host; empty: as room asks for
 };
 /// Room on the device for copies of experts that lie on the host, made or given back between steps.
 struct SetExpertCache {

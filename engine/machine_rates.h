@@ -110,8 +110,8 @@ struct MachineRates {
 
     /// Seconds to read `bytes` of weights in a step that reads `set_bytes` in all. Empty: the type was not measured.
     std::optional<double> product_seconds(std::string_view type, int row_length, double bytes, double set_bytes) const;
-    /// Seconds for so many multiplications and additions of a prompt; the nearest row length stands for others. Empty:
-    /// that was not measured.
+    /// Seconds for this many multiplications and additions of a prompt; the nearest row length stands for others.
+    /// Empty: that was not measured.
     std::optional<double> prompt_seconds(std::string_view type, int row_length, double operations) const;
     /// Does for KV what product_seconds() does for weights. The nearest head length that was measured stands for
     /// others; groups are interpolated.
@@ -119,7 +119,7 @@ struct MachineRates {
                                             double set_bytes) const;
 };
 
-/// Measures this machine in 5 to 10 seconds, with so many threads (0: one per physical core). `on_progress` gets the
+/// Measures this machine in 5 to 10 seconds, with this many threads (0: one per physical core). `on_progress` gets the
 /// share that is done and returns false to give up (Cancelled).
 Result<MachineRates> measure_machine_rates(int threads, const std::function<bool(double)>& on_progress);
 
@@ -127,7 +127,7 @@ Result<MachineRates> measure_machine_rates(int threads, const std::function<bool
 /// DeviceFull, DeviceLost.
 Result<DeviceRates> measure_cuda_rates(int ordinal);
 
-/// Says whether rates were measured on this processor, with the kernels in use and so many threads (0: one per core).
+/// Says whether rates were measured on this processor, with the kernels in use and this many threads (0: one per core).
 bool hold_here(const MachineRates& rates, int threads);
 
 /// Writes a small JSON text with a version.

@@ -23,7 +23,7 @@ struct MemoryNeed {
 /// draft model beside it, here and below; null: there is none.
 MemoryNeed memory_need(const ModelInfo& model, const LoadRequest& request, const ModelInfo* draft = nullptr);
 
-/// Returns how the draft model of a request is loaded, for a context of so many tokens.
+/// Returns how the draft model of a request is loaded, for a context of this many tokens.
 LoadRequest as_draft(const LoadRequest& request, int context_tokens);
 
 /// Returns the tokens whose KV fits into `budget_bytes` beside weights and scratch, in whole KV blocks; never more than

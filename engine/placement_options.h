@@ -24,7 +24,7 @@ enum class KvPolicy {
 /// A device in host memory, computing on the CPU: it shows memory pressure on any machine, and tests the pager.
 struct EmulatedDeviceOptions {
     std::int64_t vram_bytes = 0;  // 0: by fit_tokens
-    int fit_tokens = 0;           // weights, scratch and the KV of so many tokens fit below the watermark
+    int fit_tokens = 0;           // weights, scratch and the KV of this many tokens fit below the watermark
     double link_bytes_per_s = 16e9;
     // Faults, for tests and demonstrations. 0: never.
     int refuse_allocation = 0;  // the n-th allocation is refused
@@ -42,10 +42,10 @@ struct PlacementOptions {
     int cuda_ordinal = 0;  // which of the machine's GPUs
     EmulatedDeviceOptions emulated;
 
-    std::optional<int> device_layers;  // the first so many; empty: as many as fit
+    std::optional<int> device_layers;  // this many, from the first on; empty: as many as fit
     static constexpr int kAllLayers = 1 << 20;
-    /// The first so many layers have their routed experts on the host, wherever the rest of them lies. Empty: as many
-    /// as the KV of the conversation needs to drive out.
+    /// This many layers, from the first on, have their routed experts on the host, wherever the rest of them lies.
+    /// Empty: as many as the KV of the conversation needs to drive out.
     std::optional<int> host_expert_layers;
     /// Layers whose routed experts go to the host before those of others, in this order; tensor_overrides are turned
     /// into it.
@@ -68,7 +68,7 @@ struct PlacementOptions {
     std::int64_t vram_budget_bytes = 0;  // what the program allows itself; 0: all that is free
     /// What others hold of the device's memory, for a plan. Empty: a GPU is asked, an emulated device has none.
     std::optional<std::int64_t> other_programs_bytes;
-    int budget_fit_tokens = 0;  // or just so much that all layers and so many tokens fit below the watermark
+    int budget_fit_tokens = 0;  // or just so much that all layers and this many tokens fit below the watermark
     double watermark = 0.95;    // share of the budget above which the oldest blocks leave; see kLowestWatermark
     KvPolicy kv_policy = KvPolicy::Auto;
     std::shared_ptr<const MachineRates> rates;  // of this machine; null: `auto` is `merge` in decoding

@@ -15,7 +15,7 @@ struct PlacementText {
     std::string host_experts = "auto";  // a number of layers, "all", or as many as KV drives out
     std::string expert_cache;           // "2GiB": for copies of experts that lie on the host; auto; empty: none
     std::string override_tensor;        // "REGEX=cpu,REGEX=cuda:0,...": which experts lie where, as in llama.cpp
-    std::string vram;                   // "64MiB", or "fit:1024": room for so many tokens beside the model
+    std::string vram;                   // "64MiB", or "fit:1024": room for this many tokens beside the model
     std::string vram_budget;            // "48MiB", or "fit:4096" as for vram; empty: all of it
     std::string link = "16GB/s";        // of the emulated device
     std::string kv_policy = "auto";     // resident, stream, merge, auto, cpu-decode

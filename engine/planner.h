@@ -42,12 +42,12 @@ struct PlanRow {
     MemoryUse host;                // all weights, mapped; the mirror of all KV
     std::optional<MemoryUse> device;
     std::optional<MemoryUse> draft_model;  // on the host, beside what is above
-    int device_layers = 0;                 // the first so many
-    int host_expert_layers = 0;  // the first so many of the device's layers have their routed experts on the host
+    int device_layers = 0;                 // this many, from the first on
+    int host_expert_layers = 0;           // this many of them, from the first on, have their routed experts on the host
     std::int64_t expert_cache_bytes = 0;  // of the device, for copies of these
     std::optional<ExpertsGain> experts;   // of a model with experts that has layers on a device
     double kv_share_on_host = 0;          // of the KV columns of device layers
-    bool stops = false;                   // `resident`: so many tokens find no room
+    bool stops = false;                   // `resident`: this many tokens find no room
     std::optional<double> tok_s;          // decode; empty: a rate is not known, or it stops before
 };
 

@@ -80,7 +80,7 @@ public:
 
     /// Loads what was offered, in place of what is open.
     Q_INVOKABLE void load();
-    /// Loads the open model once more with so many tokens of context; later loads use `defaults` again. False: not now.
+    /// Loads the open model again with this many tokens of context; later loads use `defaults` again. False: not now.
     bool reloadWithContext(int contextTokens);
     Q_INVOKABLE void cancel();
     Q_INVOKABLE void retry();

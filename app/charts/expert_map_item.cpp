@@ -13,7 +13,7 @@ using Place = engine::ExpertMap::Place;
 
 constexpr int kTakeMs = 200;        // between two maps: often enough for the eye, and little work
 constexpr double kHighestLine = 2;  // of a line, in units
-constexpr double kGapFrom = 3;      // a cell of so many pixels has a gap beside it
+constexpr double kGapFrom = 3;      // a cell of this many pixels has a gap beside it
 // The strength of the colour of an expert that was never chosen, and of one chosen once; the one chosen most has 1.
 constexpr double kUnused = 0.15, kUsed = 0.5;
 constexpr int kShades = 64;

@@ -55,7 +55,7 @@ public:
     /// counted, inAnswer, inConversation (tokens that chose it), and what share of the layer's choices that is:
     /// shareOfAnswer, shareOfConversation, absent where no choice was made. Empty: none is pointed at.
     QVariantMap pointed() const;
-    /// Points at another expert, so many layers and experts further; at the first if none was pointed at.
+    /// Points at another expert, this many layers and experts further; at the first if none was pointed at.
     Q_INVOKABLE void step(int layers, int experts);
     /// Points at none any more: the item was moved away from under the pointer, or the keyboard left it.
     Q_INVOKABLE void forgetPointer();

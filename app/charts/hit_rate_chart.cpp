@@ -8,7 +8,7 @@
 namespace {
 
 constexpr double kMostPercent = 100;
-constexpr double kAheadOfHits = 1.25;  // the x axis is so many times as long as the present context
+constexpr double kAheadOfHits = 1.25;  // the x axis is this many times as long as the present context
 constexpr int kFewestHitTokens = 512;  // on the x axis
 constexpr double kFaintHits = 0.35;    // those of earlier answers
 

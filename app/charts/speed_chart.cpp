@@ -11,7 +11,7 @@
 namespace {
 
 constexpr double kSpeedHeadroom = 1.1;
-constexpr double kAhead = 1.25;     // the x axis is so many times as long as the present context
+constexpr double kAhead = 1.25;     // the x axis is this many times as long as the present context
 constexpr int kFewestTokens = 512;  // on the x axis
 constexpr double kMarkHeight = 0.05;
 constexpr double kEarlierAlpha = 0.35;

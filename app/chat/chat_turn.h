@@ -47,7 +47,7 @@ public:
     bool busy() const { return m_shown->busy(); }
     bool queued() const { return state() == Queued; }
     bool loading() const { return m_turns.loading(); }  // the model
-    int queuePosition() const;  // so many turns have to end before this conversation's begins; 0: it does not wait
+    int queuePosition() const;  // this many turns have to end before this conversation's begins; 0: it does not wait
     bool answered() const { return busy() && !queued(); }
     /// Returns the id of another conversation that is being answered while this one is shown; of several the first.
     /// Empty: none is.

@@ -26,7 +26,7 @@ public:
     Q_INVOKABLE bool edit(const QString& message, const QString& text, const QStringList& files);
     Q_INVOKABLE void showPrevious(const QString& message) { show(message, -1); }
     Q_INVOKABLE void showNext(const QString& message) { show(message, 1); }
-    /// Shows another version, so many further, of the last shown message that has several.
+    /// Shows another version, this many further, of the last shown message that has several.
     Q_INVOKABLE void step(int step);
     /// Shows the versions that lead to this message, as a search may find one that is not on the shown path. False:
     /// there is no such message here.

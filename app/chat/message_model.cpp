@@ -123,7 +123,7 @@ struct MessageModel::Row {
         finished = true;
     }
     QStringView shown() const { return QStringView(facts.message.text).sliced(space); }
-    /// Returns the text as it is shown, up to so many characters of it.
+    /// Returns the text as it is shown, up to this many characters of it.
     QString visible(qsizetype most) const
     {
         QStringView text = shown().first(std::min(shown().size(), most));

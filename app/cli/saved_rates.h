@@ -12,7 +12,7 @@ namespace cli {
 engine::Result<engine::MachineRates> calibrate(int threads, std::optional<int> gpu);
 
 /// Returns the rates that were kept. If the file is damaged, says so on stderr and measures again, without a GPU.
-/// Nothing: nothing was kept for this machine and so many threads.
+/// Empty: nothing was kept for this machine and this many threads.
 std::optional<engine::MachineRates> saved_rates(int threads);
 
 }  // namespace cli

@@ -76,7 +76,7 @@ struct ExperimentPlan {
     QString memory;         // of the device, that may be used: "fit:1024", "64MiB"; empty: all
     QString kvType = QStringLiteral("f16");
     int threads = 0;      // 0: one per core
-    int rowMinutes = 60;  // after so many minutes a row is given up
+    int rowMinutes = 60;  // after this many minutes a row is given up
 
     /// Returns the cells in the order in which they are measured: within a model what takes longest comes last.
     QList<ExperimentCell> cells() const;

@@ -23,7 +23,7 @@ public:
     QString save(const ExperimentRun& run) const;
     QString remove(const QString& id) const;
 
-    static constexpr int kMostRuns = 500;  // so many are read, the newest by their names
+    static constexpr int kMostRuns = 500;  // this many are read, the newest by their names
 
 private:
     QString fileOf(const QString& id) const;  // empty: this is no id

@@ -12,7 +12,7 @@
 #include <optional>
 #include <stop_token>
 
-/// Holds the speed with so many tokens in the conversation, as a value for the pages.
+/// Holds the speed with this many tokens in the conversation, as a value for the pages.
 class OutlookRow
 {
     Q_GADGET
@@ -28,7 +28,7 @@ public:
     int contextTokens = 0;
     QVariant tokensPerSecond;  // undefined: not known
     bool beyond = false;       // the model was made for fewer tokens
-    bool stops = false;        // so many tokens find no room
+    bool stops = false;        // this many tokens find no room
 };
 Q_DECLARE_METATYPE(OutlookRow)
 

@@ -73,7 +73,7 @@ private:
     const FetchingWorld& m_world;
     std::optional<LookedAt> m_subject;
     State m_state = Idle;
-    int m_tokens = 0;  // so many are measured
+    int m_tokens = 0;  // this many are measured
     double m_tokensPerSecond = 0;
     QString m_trouble;
     std::shared_ptr<Work> m_work;  // while the file is made

@@ -13,7 +13,7 @@ struct ThisMachine {
     using Rates = engine::Result<engine::MachineRates>;
     using GoesOn = std::function<bool(double)>;
 
-    /// Returns what is known of its speed with so many threads; null: nothing.
+    /// Returns what is known of its speed with this many threads; null: nothing.
     std::function<std::shared_ptr<const engine::MachineRates>(int threads)> rates = {};
     /// Measures the rates that a model needs, in a second or two; called on a pool thread. Empty: nothing is measured.
     std::function<Rates(const engine::Planner&, const engine::LoadRequest&, const engine::MachineRates* known,

@@ -19,7 +19,7 @@ namespace {
 
 using Kind = Failure::Kind;
 
-constexpr int kAnew = 2;  // so many times a file that changes on the server is begun anew
+constexpr int kAnew = 2;  // this many times a file that changes on the server is begun anew
 
 std::string name_of(const std::filesystem::path& path)
 {

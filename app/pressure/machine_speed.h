@@ -41,7 +41,7 @@ public:
                  QObject* parent = nullptr);
     ~MachineSpeed() override;
 
-    /// Returns the rates for so many threads (0: one per core); null: none are known.
+    /// Returns the rates for this many threads (0: one per core); null: none are known.
     std::shared_ptr<const engine::MachineRates> rates(int threads) const;
 
     bool measuring() const { return m_measurements > 0; }

@@ -84,9 +84,9 @@ public:
     /// predictions are computed from.
     bool outran(const engine::Telemetry& last) const;
 
-    /// Returns what so many layers would bring, before anything moves. -1: as many as fit.
+    /// Returns what this many layers would bring, before anything moves. -1: as many as fit.
     Q_INVOKABLE PlacementPreview preview(int layers) const;
-    /// Returns what it would bring to put so many layers' experts into RAM. -1: as many as KV drives out.
+    /// Returns what it would bring to put this many layers' experts into RAM. -1: as many as KV drives out.
     Q_INVOKABLE PlacementPreview previewHostExperts(int layers) const;
     /// Returns what so much room for copies of experts would bring, in bytes. -1: as much as saves more time than KV
     /// would.

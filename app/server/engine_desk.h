@@ -76,7 +76,7 @@ public:
     struct Submitted {
         std::shared_ptr<EventQueue> events;
         std::vector<std::shared_ptr<TurnEvents>> turns;  // one for each answer
-        int choices = 1;                                 // so many of them answer the same prompt
+        int choices = 1;                                 // this many of them answer the same prompt
     };
     /// Queues a turn for each answer that is asked for. Busy: too many wait already.
     tl::expected<Submitted, Refusal> submit(Ask ask);

@@ -14,7 +14,7 @@
 
 namespace server {
 
-/// Counts how many of the measured times were at most so many seconds.
+/// Counts how many of the measured times were at most this many seconds.
 class SecondsHistogram
 {
 public:

@@ -16,7 +16,7 @@ namespace {
 
 constexpr qint64 kLongestText_bytes = 256 * 1024 * 1024;
 
-/// Says whether the disk that the folder is on, or would be on, has room for so many bytes, and for one block at least.
+/// Says whether the disk that the folder is on, or would be on, has room for this many bytes, and for at least a block.
 bool hasRoom(QString folder, qint64 bytes)
 {
     while (!QFileInfo::exists(folder) && folder != QFileInfo(folder).path())

@@ -179,7 +179,7 @@ QList<SearchHit> StoreReader::searchIndex(const QString& query, int limit) const
     return hits;
 }
 
-/// Returns the number of the message that comes so many messages before this number; empty: there are not so many.
+/// Returns the number of the message that comes this many messages before this number; empty: there are fewer.
 std::optional<qint64> StoreReader::messageBefore(qint64 number, int messages) const
 {
     std::optional<qint64> found;

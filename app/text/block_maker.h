@@ -43,7 +43,7 @@ public:
 
     void beginTable();
     void row();
-    void cell(int columns = 1, int rows = 1);  // spans so many columns and rows
+    void cell(int columns = 1, int rows = 1);  // spans this many columns and rows
     void headCell(Table::Align align);         // a cell of the first row, with its column's alignment
     void endCell();
     void endTable();

@@ -23,7 +23,7 @@ struct ItemLine {
 bool isBlank(QStringView line);
 qsizetype columnsOf(QStringView text);                        // tabs stop at every fourth
 qsizetype indentOf(QStringView line);                         // in columns
-QStringView withoutIndent(QStringView line, qsizetype most);  // at most so many columns
+QStringView withoutIndent(QStringView line, qsizetype most);  // at most this many columns
 
 std::optional<FenceLine> fenceLine(QStringView line);
 bool closesFence(QStringView line, const QString& marks);

@@ -120,7 +120,7 @@ private:
 
     QStringView m_text;
     qsizetype m_at = 0;
-    // A fence of at least so many backticks, or tildes, is closed nowhere in the rest of the text.
+    // A fence of at least this many backticks, or tildes, is closed nowhere in the rest of the text.
     qsizetype m_hopeless[2] = {std::numeric_limits<qsizetype>::max(), std::numeric_limits<qsizetype>::max()};
 };
 

@@ -29,7 +29,7 @@ constexpr std::int64_t most_page_locked(std::int64_t total_bytes)
 class PageLocks
 {
 public:
-    /// Locks so many bytes at most.
+    /// Locks this many bytes at most.
     PageLocks(const kernels::cuda::Driver& driver, DriverGate& gate, std::int64_t most_bytes)
         : driver_(driver)
         , gate_(gate)

@@ -38,7 +38,7 @@ public:
     /// Fails with DeviceFull above the budget, before the device does; DeviceLost.
     Result<DevicePtr> take(Use use, std::size_t bytes) { return take(use, bytes, &Device::allocate); }
     Result<DevicePtr> take_zeroed(Use use, std::size_t bytes) { return take(use, bytes, &Device::allocate_zeroed); }
-    /// Makes room for so many bytes below the budget as far as it can, when other uses find none.
+    /// Makes room for this many bytes below the budget as far as it can, when other uses find none.
     void set_room_maker(std::function<void(std::int64_t bytes)> make_room) { make_room_ = std::move(make_room); }
     void give_back(Use use, DevicePtr memory, std::size_t bytes);
     /// Counts memory that was not taken here: what the backend computes in.

@@ -177,7 +177,7 @@ public:
     /// Does the same where the gates are x, (rows, n), and the values that they multiply are columns [col, col + n) of
     /// `up`.
     virtual void gated_by(Gate gate, const Rows& x, const Rows& up, int col, Rows& out) = 0;
-    /// Leaves of each row's first n columns what exceeds their mean plus so many standard deviations: max(x - that, 0).
+    /// Leaves of each row's first n columns what exceeds their mean plus this many standard deviations, or else 0.
     virtual void keep_above(float deviations, int n, Rows& x) = 0;
     virtual void add(const Rows& y, Rows& x) = 0;
     virtual void scale(float factor, Rows& x) = 0;

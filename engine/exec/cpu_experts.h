@@ -72,7 +72,7 @@ private:
     int pairs_ = 0;                            // those of them that are computed here
     std::vector<int> expert_count_;            // (experts,)
     std::vector<ExpertRows> active_;           // of the sorted pairs
-    std::size_t coming_ = 0;                   // the last so many of these come to a device for the step
+    std::size_t coming_ = 0;                   // this many of these, the last ones, come to a device for the step
     std::vector<Matrix> gates_, ups_, downs_;  // of each active expert, wherever they lie; no gates: they are in ups_
 };
 

@@ -9,7 +9,7 @@ namespace engine {
 
 namespace {
 
-// From so many rows on, rounding or gating them is worth waking the workers.
+// From this many rows on, rounding or gating them is worth waking the workers.
 constexpr int kRowsWorthWaking = 4;
 // The most weight rows in a piece of work.
 constexpr int kMaxGrain = 256;

@@ -10,11 +10,11 @@ namespace engine {
 
 namespace {
 
-// So many rows pass through one kernel after another while they are in the caches of a core.
+// This many rows pass through one kernel after another while they are in the caches of a core.
 constexpr int kRowsAtOnce = 64;
-// A worker takes so many channels of a convolution that has no heads.
+// A worker takes this many channels of a convolution that has no heads.
 constexpr int kChannelsAtOnce = 128;
-// An activation costs as much as so many multiplications of a convolution.
+// An activation costs as much as this many multiplications of a convolution.
 constexpr int kActivationProducts = 16;
 
 // ln(1 + e^x); from 20 on that is x, to the last bit.

@@ -11,10 +11,10 @@ namespace engine {
 
 namespace {
 
-// From so many rows on, it is worth waking the workers.
+// From this many rows on, it is worth waking the workers.
 constexpr int kStreamRowsWorthSharing = 4;
 
-// One worker takes so many channels of a convolution through all rows.
+// One worker takes this many channels of a convolution through all rows.
 constexpr int kChannelsOfStreams = 256;
 
 /// Returns (count,): coefficients, (count, streams), times routed, (streams,).

@@ -8,7 +8,7 @@ namespace engine {
 
 namespace cuda = kernels::cuda;
 
-// So many bytes of halves stay in the cache of a large GPU from when they are made until they are multiplied.
+// This many bytes of halves stay in the cache of a large GPU from when they are made until they are multiplied.
 static constexpr std::size_t kSliceBytes = std::size_t(32) << 20;
 
 CudaBlas::Sizes::Sizes(const Hyperparameters& h, int max_rows)

@@ -9,7 +9,7 @@ using CudaStatus = kernels::cuda::Status;
 
 // The host looks at a flag so often before it asks the driver whether the device still works.
 static constexpr int kLooks = 1000;
-// After so many late steps, graphs are cut for good.
+// After this many late steps, graphs are cut for good.
 static constexpr int kMostLate = 3;
 
 CudaJoins::CudaJoins(CudaCalls& calls, const CudaStepInputs& inputs, CudaHostPart& host_part)

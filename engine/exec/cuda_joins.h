@@ -26,7 +26,7 @@ class CudaJoins
 public:
     /// All that is given outlives it.
     CudaJoins(CudaCalls& calls, const CudaStepInputs& inputs, CudaHostPart& host_part);
-    /// Makes flags for so many layers. DeviceFull, DeviceLost.
+    /// Makes flags for this many layers. DeviceFull, DeviceLost.
     Status allocate(int layers);
 
     /// Says whether host and device join by flags in this step. Copies of blocks that come through the ring are queued

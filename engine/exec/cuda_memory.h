@@ -58,12 +58,12 @@ private:
 /// Sizes, in bytes unless said otherwise.
 struct CudaSizes {
     /// Few rows are those of a decode step, or of one that checks drafted tokens. Their attention goes through
-    /// partials, of so many rows at most at a time.
+    /// partials, of this many rows at most at a time.
     static constexpr int kFewRows = kernels::cuda::kFewTokens;
     /// The most that partials may take, unless those of a single row take more.
     static constexpr std::size_t kMostPartials = std::size_t(64) << 20;
 
-    /// Logits of so many rows are computed together, which reads the head's weights once, or twice where sixteen_bits
+    /// Logits of this many rows are computed together, which reads the head's weights once, or twice where sixteen_bits
     /// is set. For more rows they would be read once more for each eight, and more room would be needed.
     static constexpr int kHeadRows = 8;
 

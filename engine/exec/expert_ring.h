@@ -18,15 +18,15 @@ namespace engine {
 class ExpertRing
 {
 public:
-    /// Makes a ring for so many layers, with so many experts each. Throws std::bad_alloc.
+    /// Makes a ring for this many layers, with this many experts each. Throws std::bad_alloc.
     ExpertRing(Vram& vram, int layers, int experts);
 
-    /// Steps of so many rows or fewer bring no experts, so that they wait for no copy.
+    /// Steps of this many rows or fewer bring no experts, so that they wait for no copy.
     static constexpr int kFewRows = 16;
 
     // ---- between steps ----
 
-    /// Takes places for matrices of so many bytes; fewer when the device has no more memory; 0 gives all back.
+    /// Takes places for matrices of this many bytes; fewer when the device has no more memory; 0 gives all back.
     int set_places(int count, std::size_t bytes) { return stream_.set_slots(count, bytes); }
     int places() const { return stream_.slot_count(); }
     /// Sets the costs by which choose() decides. Empty: the layer's experts are computed where they lie.
@@ -36,7 +36,7 @@ public:
 
     // ---- in a step, a layer ----
 
-    /// Chooses, among the experts that so many rows have chosen, those that it pays to bring. rows: (experts,), 0 for
+    /// Chooses, among the experts that this many rows have chosen, those that it pays to bring. rows: (experts,), 0 for
     /// experts that may not come. `from` has their matrices. Precondition: may_bring().
     void choose(int l, const LayerWeights& from, std::span<const int> rows);
     /// Begins to bring what was chosen: first all gates, where they are matrices of their own, then all ups, then all

@@ -13,7 +13,7 @@ struct RowRange {
     int first = 0;
     int count = -1;  // -1: all from there on
 
-    /// Returns the same range with its count, in a batch of so many rows.
+    /// Returns the same range with its count, in a batch of this many rows.
     RowRange of(int rows) const { return {first, count < 0 ? rows - first : count}; }
 };
 

@@ -34,7 +34,7 @@ public:
     ThreadPool& operator=(const ThreadPool&) = delete;
 
     int size() const { return size_; }
-    /// Says whether so many multiplications are worth waking the workers for.
+    /// Says whether this many multiplications are worth waking the workers for.
     static constexpr std::int64_t kWorthSharing = 1 << 17;
     static bool sharing_pays(std::int64_t products) { return products >= kWorthSharing; }
 

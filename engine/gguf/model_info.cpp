@@ -335,7 +335,7 @@ void describe_shape(const GgufFile& gguf, ModelInfo& info)
                      std::max(value_length, sliding_value_length), info);
     info.memory.scratch_bytes_fixed += kMostRowsTogether * std::int64_t(info.memory.recurrent_layers) *
                                        recurrent_input(shape, info) * std::int64_t(sizeof(float));
-    if (info.memory.mtp_numbers > 0)  // it computes by itself, in steps of so many rows
+    if (info.memory.mtp_numbers > 0)  // the block computes by itself, in steps of kMtpRows rows
         info.memory.scratch_bytes_fixed +=
             kMtpRows * info.memory.scratch_bytes_per_row +
             (1 + kMostRowsTogether) * std::int64_t(info.vocabulary) * std::int64_t(sizeof(float));

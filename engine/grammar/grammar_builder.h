@@ -30,7 +30,7 @@ public:
     Part rule(std::string_view name, int line);
     Part then(Part a, Part b);
     Part either(Part a, Part b);
-    /// Repeats a part at least and at most so many times; no `most`: without an end.
+    /// Repeats a part at least and at most this many times; no `most`: without an end.
     Part repeat(Part part, int least, std::optional<int> most);
 
     /// Says whether nothing more may be added.

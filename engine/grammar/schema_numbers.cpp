@@ -33,7 +33,7 @@ std::string digits_text(std::int64_t number, int places)
     return std::string(wanted - std::min(wanted, digits.size()), '0') + digits;
 }
 
-/// Writes so many further digits, any ones, behind another digit.
+/// Writes this many further digits, any ones, behind another digit.
 std::string digits_of(int count, int places)
 {
     const int behind = std::min(count, places);

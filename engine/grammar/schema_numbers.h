@@ -15,8 +15,8 @@ struct NumberEnd {
     std::int64_t units = 0;  // of 16 digits at most
     bool included = true;
 };
-/// Writes the numbers in a range whose ends have so many digits behind the point, without an exponent. Empty: none lies
-/// there.
+/// Writes the numbers in a range whose ends have this many digits behind the point, without an exponent. Empty: none
+/// lies there.
 std::string gbnf_of_numbers(std::optional<NumberEnd> least, std::optional<NumberEnd> most, int places);
 
 /// What numbers are multiples of, in the same units, and how many digits behind the point they need at most.

@@ -36,7 +36,7 @@ public:
     /// Forgets a block. Waits for copies from and to it.
     void drop(PageId page, int l);
 
-    /// Takes room for so many blocks of this size ahead, as long as no more than `mark` is held.
+    /// Takes room for this many blocks of this size ahead, as long as no more than `mark` is held.
     void grow_ahead(std::int64_t blocks, std::size_t bytes, std::int64_t mark)
     {
         slabs_.grow_ahead(blocks, bytes, mark);

@@ -61,13 +61,13 @@ std::int64_t KvCache::most_bytes() const
                     limit.pages * std::int64_t(page_bytes_) + limit.states * std::int64_t(states_.bytes()));
 }
 
-/// Returns the bytes that pages and states have, and so many more.
+/// Returns the bytes that pages and states have, and this many more.
 std::int64_t KvCache::bytes_with(std::size_t more) const
 {
     return allocated_bytes_ + states_.allocated_bytes() + std::int64_t(more);
 }
 
-/// Says whether so many bytes more are within the limit; if need be, frees the memory of unused pages and states. No
+/// Says whether this many bytes more are within the limit; if need be, frees the memory of unused pages and states. No
 /// copy may be on its way from or to that.
 bool KvCache::find_room(std::size_t bytes)
 {

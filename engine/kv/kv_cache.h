@@ -61,8 +61,8 @@ private:
     int on_host_;
 };
 
-/// Limits the bytes that pages and states take together of the host's memory. So many pages and states are allowed in
-/// any case.
+/// Limits the bytes that pages and states take together of the host's memory. `pages` pages and `states` states are
+/// allowed in any case.
 struct KvMemoryLimit {
     std::int64_t bytes = std::numeric_limits<std::int64_t>::max();
     int pages = 0;
@@ -88,7 +88,7 @@ public:
     std::size_t page_bytes() const { return page_bytes_; }
     int used_pages() const { return pool_.used_pages(); }
     int num_layers() const { return int(layers_.size()); }
-    /// Counts the layers with KV of their own: so many blocks are in a page.
+    /// Counts the layers with KV of their own: this many blocks are in a page.
     int kv_layers() const { return int(std::ranges::count_if(layers_, &KvLayerShape::has_kv)); }
 
     /// Makes room for tokens [sequence.length(), tokens): takes pages, and copies a shared page that would be written.
@@ -98,7 +98,7 @@ public:
     /// Says whether the pool has what reserve() takes of it.
     bool has_pages_for(const KvSequence& sequence, int tokens) const;
 
-    /// Allocates the next so many pages ahead, where the device wants to know of memory long before it is used.
+    /// Allocates the next pages ahead, this many, where the device wants to know of memory long before it is used.
     void make_ahead(int pages);
 
     /// Returns the bytes that pages have, those of free ones included.

@@ -29,7 +29,7 @@ public:
     /// travel to the device; the CPU attends the others. Without a choice none does.
     using StreamChoice = std::function<int(int l, int on_host, int blocks)>;
     void set_stream_choice(StreamChoice choice) { stream_choice_ = std::move(choice); }
-    /// A step computes so many tokens at most: room for their blocks is taken ahead.
+    /// A step computes this many tokens at most: room for their blocks is taken ahead.
     void set_longest_step(int tokens) { longest_step_ = tokens; }
     /// Keeps at least this share of the blocks that may leave on the host.
     void set_offload_share(double share) { offload_share_ = share; }

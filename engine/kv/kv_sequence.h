@@ -43,7 +43,7 @@ struct RowGroup {
     std::span<const int> tokens = {};
     int first = 0;                   // position of the first of them
     int row = 0;                     // of the step, where they begin
-    int wanted = 0;                  // logits will be asked for so many rows at its end
+    int wanted = 0;                  // logits will be asked for this many rows at its end
     std::stop_token stop = {};       // asked for when nobody wants the rows any more
     bool to_its_end = false;         // never stopped in a step: what half a step spoils costs more than its other half
     ExpertCounts* chosen = nullptr;  // counts the experts that the tokens choose; may be null

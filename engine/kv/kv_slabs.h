@@ -37,7 +37,7 @@ public:
     Result<DevicePtr> take(std::size_t bytes, std::size_t owner);
     void give_back(DevicePtr block, std::size_t bytes);
 
-    /// Takes memory ahead for so many blocks of this size, as long as all that is held stays below `mark`. Does not
+    /// Takes memory ahead for this many blocks of this size, as long as all that is held stays below `mark`. Does not
     /// wait for it.
     void grow_ahead(std::int64_t blocks, std::size_t block_bytes, std::int64_t mark);
     /// Gives back slabs without blocks until no more than `most` is held.

@@ -29,8 +29,8 @@ public:
     KvStream(const KvStream&) = delete;
     KvStream& operator=(const KvStream&) = delete;
 
-    /// Call it between steps. Takes so many slots, each for a block of so many bytes; fewer when the device has no more
-    /// memory; 0 gives all back.
+    /// Call it between steps. Takes this many slots, each for a block of this many bytes; fewer when the device has no
+    /// more memory; 0 gives all back.
     int set_slots(int count, std::size_t slot_bytes);
     int slot_count() const { return int(slots_.size()); }
 

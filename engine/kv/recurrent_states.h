@@ -42,7 +42,7 @@ public:
     int used() const { return int(slots_.size() - free_.size()); }
     /// Returns the bytes that states have, those of free ones included.
     std::int64_t allocated_bytes() const { return allocated_bytes_; }
-    /// Sets what is called before a state gets memory: it says whether there may be so many bytes more.
+    /// Sets what is called before a state gets memory: it says whether there may be this many bytes more.
     void ask_before_memory(std::function<bool(std::size_t)> may_take) { may_take_ = std::move(may_take); }
     /// Sets what is called where no state can be had: it says whether a sequence that nobody needs now has given
     /// something up.

@@ -56,7 +56,7 @@ private:
     std::vector<std::byte> record_;
 };
 
-/// A state of a model's recurrent layers, after so many tokens.
+/// A state of a model's recurrent layers, after this many tokens.
 struct SavedState {
     int tokens = 0;
     std::span<const std::byte> bytes;

@@ -4,7 +4,7 @@
 //   pages     one record for each block of tokens, in order
 //               u64    checksum of all that follows in the record; its seed is the chain so far plus the tokens
 //               i32    the tokens' ids: as many as rows
-//               bytes  of each layer and KV head the block, laid out for so many rows (kernels/kv_block.h)
+//               bytes  of each layer and KV head the block, laid out for this many rows (kernels/kv_block.h)
 //             Rows: block_tokens; in the last record the tokens that are left, rounded up to groups of 16.
 //   states    of a model with recurrent layers, as many as the header says, of fewer tokens first
 //               u64    checksum of the rest; its seed is that of all ids before it
@@ -78,10 +78,11 @@ public:
     int block_tokens() const { return int(origin_.block_tokens); }
     int num_layers() const { return int(layers_.size()); }
 
-    /// Returns the bytes of a record whose block holds so many tokens.
+    /// Returns the bytes of a record whose block holds this many tokens.
     std::size_t record_bytes(int tokens) const;
     std::uint64_t record_at(int block) const;
-    /// Returns the place of a state in a file with so many tokens, and the place of the replies behind so many states.
+    /// Returns the place of a state in a file with this many tokens, and the place of the replies behind this many
+    /// states.
     std::uint64_t state_at(int tokens, int state) const;
     std::uint64_t replies_at(int tokens, int states = 0) const { return state_at(tokens, states); }
     std::size_t state_bytes() const { return state_bytes_; }

@@ -34,7 +34,7 @@ constexpr bool has_gate(Gate gate)
 /// Says what rows are normed by: their root mean square; or their standard deviation, their mean taken off.
 enum class NormKind { Rms, Layer };
 
-/// Says what a sliding layer sees: so many tokens back, or back to the last multiple of so many.
+/// Says what a sliding layer sees: this many tokens back, or back to the last multiple of this many.
 enum class WindowKind { Sliding, Chunks };
 
 /// Says which layers rotate queries and keys. WhereFinetuned: all, or none where the file says that
@@ -112,7 +112,7 @@ struct Architecture {
     float attention_scale = 0.0f;  // factor on scores; 0: 1 / sqrt(head dimension)
     bool norm_values = false;      // values are normed, too, without weights; without attn_v they are the keys
     Streams streams = Streams::One;
-    int sparse_layers = 0;   // in the first so many layers, only gates far above their mean count
+    int sparse_layers = 0;   // in this many layers, from the first on, only gates far above their mean count
     int layers_with_kv = 0;  // later ones read the KV of these, where the file does not say; 0: all have their own
     int side_length = 0;     // of per-layer embeddings, where the file does not say
     bool dense_beside_experts = false;  // layers with experts have a dense part as well, each with its own norms

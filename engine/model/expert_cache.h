@@ -56,9 +56,9 @@ public:
     /// Lets a copy that has arrived be used from now on. A step that asks more than once where experts lie calls it
     /// before.
     void take_arrived();
-    /// Begins a step of so many tokens that computes the layer.
+    /// Begins a step of this many tokens that computes the layer.
     void begin_step(int tokens);
-    /// Notes that so many of the step's tokens have chosen the expert. Returns where it lies on the device; null: it
+    /// Notes that this many of the step's tokens have chosen the expert. Returns where it lies on the device; null: it
     /// does not.
     const ExpertMatrices* use(int expert, int tokens);
     /// Returns where the copy of an expert begins on the device; null: it has none. Its matrices follow each other

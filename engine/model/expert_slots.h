@@ -27,9 +27,9 @@ public:
     /// Returns the slot in which the expert lies; kNone: in none.
     int slot_of(int expert) const { return slot_of_[std::size_t(expert)]; }
 
-    /// Begins a step of so many tokens.
+    /// Begins a step of this many tokens.
     void begin_step(int tokens);
-    /// Notes that so many of the step's tokens have chosen the expert.
+    /// Notes that this many of the step's tokens have chosen the expert.
     void note(int expert, int tokens);
 
     struct Change {

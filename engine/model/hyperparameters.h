@@ -93,7 +93,7 @@ struct Hyperparameters {
     StateSpace state_space;  // of every recurrent layer
     StreamParameters streams;
     NgramParameters ngrams;
-    int dense_context = 0;  // beyond so many tokens attention is sparse, which is not computed; 0: it never is
+    int dense_context = 0;  // beyond this many tokens attention is sparse, which is not computed; 0: it never is
     int side_length = 0;    // values of its own that each layer gets of each token (per-layer embeddings); 0: none
     std::vector<LayerParameters> layers;
     Pooling pooling = Pooling::None;

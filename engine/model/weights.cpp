@@ -230,7 +230,7 @@ void read_shared_expert(WeightReader& in, const std::string& p, const Hyperparam
 
 void read_feed_forward(WeightReader& in, const std::string& p, const Hyperparameters& h, int l, LayerWeights& w)
 {
-    // 95 % of a normal distribution lie below its mean and so many standard deviations.
+    // 95 % of a normal distribution lie below its mean and this many standard deviations.
     constexpr float kSparseDeviations = 1.6448533535f;
     const LayerParameters& layer = h.layers[std::size_t(l)];
     const int dim = h.embedding_length, ffn = layer.ffn_length;

@@ -126,7 +126,7 @@ struct LayerWeights {
     Vector side_post_norm = nullptr;  // (dim,)
     float output_scale = 1.0f;        // factor on the residual stream at the layer's end
 
-    float gate_deviations = 0.0f;  // gates count from so many standard deviations above their mean on; 0: all do
+    float gate_deviations = 0.0f;  // gates count from this many standard deviations above their mean on; 0: all do
     AltUpWeights altup;            // its router is empty where there is none
     StreamConnection attn_streams, ffn_streams;
     NgramWeights ngrams;  // its key is empty where there are none

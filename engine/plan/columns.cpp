@@ -24,7 +24,7 @@ std::int64_t kv_bytes_left(const DeviceShare& share, std::int64_t mark)
     return mark - (without.total() - without.kv);
 }
 
-/// Says whether the first layers find room below the high mark with so many columns.
+/// Says whether the first layers find room below the high mark with this many columns.
 bool fit(const DeviceShare& share, int layers, int host_expert_layers, int columns)
 {
     return share.layout.needed(layers, host_expert_layers, columns).total() <= share.high_mark_bytes;

@@ -21,11 +21,11 @@ struct DeviceShare {
     std::int64_t high_mark_bytes = 0;  // above it blocks leave
     KvPolicy policy = KvPolicy::Auto;
     double offload_share = 0;
-    std::optional<int> host_expert_layers = {};  // the first so many leave their experts on the host; empty: as KV asks
+    std::optional<int> host_expert_layers = {};  // the first ones leave them on the host; empty: as KV asks
     double expert_skew = 1;                      // of what tokens choose; see expected_hits()
 };
 
-/// Returns what the user allows of a device's memory, in bytes or for so many tokens; 0: all that is free.
+/// Returns what the user allows of a device's memory, in bytes or for this many tokens; 0: all that is free.
 std::int64_t limit_bytes(const PlacementOptions& options, const DeviceLayout& layout);
 /// Returns the memory of the emulated device, given in the same two ways.
 std::int64_t emulated_bytes(const PlacementOptions& options, const DeviceLayout& layout);
@@ -36,7 +36,7 @@ DeviceShare share_of(const PlacementOptions& options, DeviceLayout layout, std::
 struct Columns {
     int total = 0;
     int on_device = 0;
-    bool stops = false;  // `resident`: so many tokens find no room
+    bool stops = false;  // `resident`: this many tokens find no room
     int on_host() const { return total - on_device; }
 };
 
@@ -50,14 +50,14 @@ void limit_expert_cache(DeviceShare& share);
 /// Returns for how many columns room is made where there are so many: the next of 4, 6, 8, 12, 16, 24, ...
 int columns_with_room(int columns);
 
-/// Returns how many layers leave their experts on the host beside so many block columns. They are counted in the
+/// Returns how many layers leave their experts on the host beside this many block columns. They are counted in the
 /// layout's order, and only those among the share's layers matter. It is the number that was asked for, or else the
 /// smallest that makes room for these columns and some more, so that not every new column drives out experts.
 int host_expert_layers(const DeviceShare& share, int columns);
 
 /// Counts the columns that find room before the first one leaves, `most` at most.
 int columns_before_spill(const DeviceShare& share, int most);
-/// Counts the block columns of a conversation of so many tokens.
+/// Counts the block columns of a conversation of this many tokens.
 Columns columns_at(const DeviceShare& share, int tokens);
 
 }  // namespace engine

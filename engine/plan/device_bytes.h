@@ -64,7 +64,7 @@ public:
     /// Columns that must find room beside the layers before one more is put on a device: the first, the last, and two
     /// to spare.
     static constexpr int kFewestColumns = 4;
-    /// So many of these blocks a step of a prompt may fill, in sliding layers as well.
+    /// A step of a prompt may fill this many of these blocks, in sliding layers as well.
     static constexpr int kStepBlocks = kFewestColumns - 2;
 
     int num_layers() const { return int(layers_.size()); }
@@ -74,7 +74,7 @@ public:
     void set_kv_block(int l, std::int64_t bytes) { layers_[std::size_t(l)].kv_block = bytes; }
     /// Returns the largest block of the layers that see everything, if there are any: no others' travel.
     std::int64_t largest_block() const;
-    /// Lets the layer's experts come to the device for steps of many rows, in matrices of so many bytes at most; 0:
+    /// Lets the layer's experts come to the device for steps of many rows, in matrices of this many bytes at most; 0:
     /// they do not come.
     void set_matrix(int l, std::int64_t bytes) { layers_[std::size_t(l)].matrix = bytes; }
 
@@ -83,11 +83,11 @@ public:
     std::int64_t column(int layers) const;
     /// Returns the bytes of a block in each of the first `layers`, of whatever kind.
     std::int64_t block_row(int layers) const;
-    /// Returns the most bytes that the sliding ones among the first `layers` hold beside a step of so many blocks: a
+    /// Returns the most bytes that the sliding ones among the first `layers` hold beside a step of this many blocks: a
     /// window touches one block more than it fills, and the next one is begun before the oldest is done with.
     std::int64_t windows(int layers, int step_blocks) const;
-    /// Returns how many blocks a step may fill where the KV of the first `layers` has so many bytes. Some of them keep
-    /// KV.
+    /// Returns how many blocks a step may fill where the KV of the first `layers` has this many bytes. Some of them
+    /// keep KV.
     std::int64_t step_blocks(int layers, std::int64_t kv_bytes) const;
     /// Returns the bytes that windows hold when the token at `position` has been computed by itself.
     std::int64_t windows_at(int layers, int position) const;
@@ -103,7 +103,7 @@ public:
 
     /// Sets the order in which layers leave their experts on the host: these first, then the others by their number.
     void set_experts_first(std::span<const int> layers);
-    /// Says whether a layer leaves its experts on the host where the first so many in that order do.
+    /// Says whether a layer leaves its experts on the host where this many, the first in that order, do.
     bool leaves_experts(int l, int host_expert_layers) const { return rank_[std::size_t(l)] < host_expert_layers; }
     /// Returns the place of a layer in that order.
     int rank(int l) const { return rank_[std::size_t(l)]; }
@@ -116,15 +116,15 @@ public:
     /// Returns how many experts of each of the first `layers` that leave theirs on the host have a copy: as many in
     /// each.
     int cached_experts(int layers, int host_expert_layers) const;
-    /// Returns the bytes of so many copies of experts in each of these layers.
+    /// Returns the bytes of this many copies of experts in each of these layers.
     std::int64_t bytes_of_copies(int copies, int layers, int host_expert_layers) const;
     /// Returns the most experts of a layer that may have copies; 0: none has.
     int most_experts() const;
 
     /// Returns the bytes of the first `layers`, of which those among `host_expert_layers` leave their experts on the
-    /// host, and so many columns of their KV, windows at their largest.
+    /// host, and this many columns of their KV, windows at their largest.
     DeviceBytes needed(int layers, int host_expert_layers, int columns) const;
-    /// Returns the size of a device that has room for all layers, but the experts of so many, and the KV of so many
+    /// Returns the size of a device that has room for all layers, but the experts of this many, and the KV of this many
     /// tokens below a watermark, a share of its size.
     std::int64_t device_size(int host_expert_layers, int fit_tokens, double watermark) const;
 

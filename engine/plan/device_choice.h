@@ -19,7 +19,7 @@ namespace engine {
 
 struct DeviceChoice {
     int layers = 0;
-    int host_expert_layers = 0;           // the first so many of them leave their experts on the host
+    int host_expert_layers = 0;           // this many, from the first on, leave their experts on the host
     std::int64_t expert_cache_bytes = 0;  // for copies of these
 };
 
@@ -29,15 +29,15 @@ struct ChoiceBounds {
     std::int64_t most_copies = std::numeric_limits<std::int64_t>::max();  // bytes
 };
 
-/// Chooses for a conversation of so many block columns and as many more as columns_with_room() says, so that not every
-/// new column moves something. The placement's share has as many layers as fit, the policy, and the layers that leave
-/// their experts on the host, where that is chosen. Precondition: it has a device.
+/// Chooses for a conversation of this many block columns and as many more as columns_with_room() says, so that not
+/// every new column moves something. The placement's share has as many layers as fit, the policy, and the layers that
+/// leave their experts on the host, where that is chosen. Precondition: it has a device.
 DeviceChoice choose_tenants(const ModelCosts& costs, const PlannedPlacement& placement, const MachineRates* rates,
                             int columns, const ChoiceBounds& bounds = {});
 
 DeviceShare with_choice(DeviceShare share, const DeviceChoice& choice);
 
-/// Returns what the experts on the device gain in a placement that was chosen, for a conversation of so many block
+/// Returns what the experts on the device gain in a placement that was chosen, for a conversation of this many block
 /// columns.
 ExpertsGain gain_of(const ModelCosts& costs, const PlannedPlacement& chosen, const MachineRates* rates, int columns);
 

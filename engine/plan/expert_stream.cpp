@@ -50,7 +50,7 @@ std::optional<ExpertCosts> costs_of(const LayerWeights& w, const MachineRates& r
     return known ? std::optional(costs) : std::nullopt;
 }
 
-/// Says whether copying pays in a step of so many rows, which choose all experts alike.
+/// Says whether copying pays in a step of this many rows, which choose all experts alike.
 bool pays(const ExpertCosts& costs, const Hyperparameters& h, int rows)
 {
     const std::vector<int> of_each(std::size_t(h.experts), std::max(1, rows * h.experts_used / h.experts));

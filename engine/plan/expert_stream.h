@@ -14,9 +14,10 @@
 
 namespace engine {
 
-/// Returns (layers,) the costs of each layer's experts. Empty: it would not pay in steps of so many rows, or a rate is
-/// not known; `rates` may be null. Empty, too, for a GPU where memory cannot hold the file's experts beside the host's
-/// copies of them. memory_bytes: of this machine; empty: unknown. Gives the layout a ring for the experts that come.
+/// Returns (layers,) the costs of each layer's experts. Empty: it would not pay in steps of this many rows, or a rate
+/// is not known; `rates` may be null. Empty, too, for a GPU where memory cannot hold the file's experts beside the
+/// host's copies of them. memory_bytes: of this machine; empty: unknown. Gives the layout a ring for the experts that
+/// come.
 std::vector<std::optional<ExpertCosts>> plan_expert_ring(const Hyperparameters& h, const Weights& weights,
                                                          const MachineRates* rates, const DeviceRates& device,
                                                          int max_rows, std::optional<std::int64_t> memory_bytes,

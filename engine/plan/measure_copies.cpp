@@ -75,7 +75,7 @@ public:
         , bytes_(bytes)
     {
     }
-    /// Takes so many pages. Throws std::bad_alloc.
+    /// Takes this many pages. Throws std::bad_alloc.
     void take(int count)
     {
         for (int i = 0; i < count; ++i) {

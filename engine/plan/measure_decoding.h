@@ -16,7 +16,7 @@ Result<double> measure_weights_bytes_per_s(const DeviceMeter& meter, std::span<c
 /// Measures what a layer's kernels take beside its products, in a graph and with little context: norms, roundings,
 /// attention.
 Result<double> measure_small_kernels_s(const DeviceMeter& meter, const KvForm& form, int kv_heads, int row_length);
-/// Measures attention of one token over so many tokens of a layer, its partials merged; fewer where there is no room.
+/// Measures attention of one token over this many tokens of a layer, its partials merged; fewer where there is no room.
 Result<double> measure_attention_bytes_per_s(const DeviceMeter& meter, const KvForm& form, int kv_heads, int tokens);
 
 }  // namespace engine

@@ -31,7 +31,7 @@ struct LayerWork {
     int group = 1;                  // query heads to a KV head
     int key_length = 0, value_length = 0;
     bool values_in_keys = false;
-    double divided_tokens = 0;     // from so many on its attention is divided among the threads
+    double divided_tokens = 0;     // from this many on its attention is divided among the threads
     std::int64_t state_bytes = 0;  // of a recurrent layer: read and written for each token
     std::int64_t read_bytes() const;
 };

@@ -30,7 +30,7 @@ public:
     /// come while a longer one could still come ends the answer now.
     void finish();
 
-    /// Notes that the token that was fed last had been drafted. expect_guesses() takes the memory for so many tokens.
+    /// Notes that the token that was fed last had been drafted. expect_guesses() takes the memory for this many tokens.
     void note_guess();
     void expect_guesses(int tokens) { guessed_.reserve(std::size_t(tokens) / 2 + 1); }
     /// Returns, after finish(), which parts of the text drafted tokens brought.

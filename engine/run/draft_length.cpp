@@ -10,7 +10,7 @@ namespace {
 
 // The weight of the newest observation: about the last five count.
 constexpr double kNewest = 0.2;
-// A draft has to promise so many times as much as a step without one: a smaller gain is within the estimates' error.
+// A draft has to promise this many times as much as a step without one: a smaller gain is within the estimates' error.
 constexpr double kLeastGain = 1.05;
 // The most time that a step counts for, as a multiple of what it could take at most: a longer one was interrupted, by a
 // machine that slept or by layers that moved.
@@ -23,7 +23,7 @@ void follow(std::optional<double>& estimate, double observed)
 
 }  // namespace
 
-/// Returns the expected tokens per microsecond with a draft of so many: there are 1 + p + p^2 + ... tokens.
+/// Returns the expected tokens per microsecond with a draft of this many: there are 1 + p + p^2 + ... tokens.
 double DraftLength::tokens_per_us(int drafted) const
 {
     double tokens = 1.0, stands = 1.0;

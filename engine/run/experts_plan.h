@@ -16,7 +16,7 @@ class ExpertsPlan
 public:
     /// Returns how many layers, in the order in which their experts leave, are to have them on the host.
     int host_layers() const { return host_layers_; }
-    /// Plans for the user's choice, or for the room that the device has beside so many layers. Returns how many of
+    /// Plans for the user's choice, or for the room that the device has beside this many layers. Returns how many of
     /// these layers it is to have.
     int make(OnDevice& device, const PlacementOptions& options, int layers)
     {
@@ -47,7 +47,7 @@ public:
 
     /// Call it when a turn begins: the next step may be of a shorter conversation.
     void begin_turn() { turn_began_ = true; }
-    /// Says, before a step fills so many block columns, whether they differ so much from the planned ones that a new
+    /// Says, before a step fills this many block columns, whether they differ so much from the planned ones that a new
     /// plan is needed. Copies that the plan has chosen stay beside a shorter conversation, until one has less than half
     /// of the columns: with another room they begin empty.
     bool needs(int columns, bool copies_are_chosen)

@@ -11,8 +11,8 @@ inline bool lacks_room(const Error& error)
     return error.code == Error::Code::ContextFull || error.code == Error::Code::NoMemory;
 }
 
-/// Says whether conversations that nobody answers help a step of so many rows of this sequence when they are forgotten.
-/// They do not where a device is full: what they had there has left before the step fails.
+/// Says whether conversations that nobody answers help a step of this many rows of this sequence when they are
+/// forgotten. They do not where a device is full: what they had there has left before the step fails.
 inline bool forgetting_helps(const Error& error, const KvCache& cache, const KvSequence& sequence, int rows)
 {
     const bool has_pages = cache.has_pages_for(sequence, sequence.length() + int(sequence.lost.size()) + rows);

@@ -480,7 +480,7 @@ bool ModelPlacement::give_up_layer()
     return true;
 }
 
-/// Makes room for so many block columns, which a step is about to fill: experts leave at once. Those that a shorter
+/// Makes room for this many block columns, which a step is about to fill: experts leave at once. Those that a shorter
 /// conversation has room for come between steps.
 void ModelPlacement::let_experts_give_way(int columns)
 {

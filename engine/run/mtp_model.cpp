@@ -81,7 +81,7 @@ MtpModel::~MtpModel()
 
 bool MtpModel::may_pay() const
 {
-    constexpr int kFewHostLayers = 8;  // at most one layer of so many is on the host
+    constexpr int kFewHostLayers = 8;  // at most one layer of this many is on the host
     const int layers = int(model_.parts().h.layers.size());
     const bool on_gpu = !model_.placement().host_waits_for_link();
     return !on_gpu || (layers - model_.placement().layers()) * kFewHostLayers >= layers;
@@ -206,7 +206,7 @@ Status MtpModel::append(MtpSequence& sequence, std::span<const int> tokens, std:
     return fail(Error::Code::Cancelled, "the step was stopped");
 }
 
-/// Makes room for so many tokens, if need be with the memory of conversations that used it longest ago.
+/// Makes room for this many tokens, if need be with the memory of conversations that used it longest ago.
 Status MtpModel::reserve(MtpSequence& sequence, int tokens)
 {
     sequence.kv_.last_used = ++uses_;

@@ -64,7 +64,7 @@ public:
     Status read_guess(MtpSequence& sequence, int token, const std::stop_token& stop);
     /// Returns the logits, (vocabulary,), after the newest row that was read.
     std::span<const float> logits();
-    /// Drops the guesses: the rows that stay end before the last of so many tokens.
+    /// Drops the guesses: the rows that stay end before the last of this many tokens.
     void forget_guesses(MtpSequence& sequence, int tokens);
 
     /// Returns the memory that it takes; nothing of what it has guessed.

@@ -70,8 +70,8 @@ public:
     std::int64_t drop_experts(int l);
     /// Finds the host's copies of the layer's experts again after they have moved.
     void find_experts_on_host(int l) { join_parts(l); }
-    /// Makes or gives back room for copies of experts in one layer. False: all have what they should, where the first
-    /// so many leave their experts on the host. DeviceFull, DeviceLost.
+    /// Makes or gives back room for copies of experts in one layer. False: all have what they should, where this
+    /// many layers, from the first on, leave their experts on the host. DeviceFull, DeviceLost.
     Result<bool> lay_out_expert_cache(int host_expert_layers);
     /// Makes or gives back the ring that experts come through, as the layers need it. False: it is as it should be.
     /// DeviceFull: it finds no room, and is not tried again before try_rings_again(). DeviceLost.
@@ -97,7 +97,7 @@ public:
     PlannedPlacement placement(const PlacementOptions& options) const;
     /// Returns how many layers a plan with these options has, whatever lies there now.
     int planned_layers(const PlacementOptions& options) const;
-    /// Chooses what is to lie there of so many layers, beside so many block columns of a conversation, with
+    /// Chooses what is to lie there of this many layers, beside this many block columns of a conversation, with
     /// `most_copies` bytes of copies of experts at most. The copies have the room that it says from now on.
     DeviceChoice plan(const PlacementOptions& options, int layers, int columns, std::int64_t most_copies);
     /// Returns how many tokens of a step find room for their KV beside what stays; `rows` at most, one at least.

@@ -66,8 +66,8 @@ std::optional<double> PlacementAdaptation::skew_seen(const OnDevice& device)
     return skew && clearly_other_skew(*skew, assumed().expert_skew) ? skew : std::nullopt;
 }
 
-/// Returns the placement that `auto` chooses by these assumptions, for the step after so many tokens: with the experts
-/// as they lie now, or as it would choose them by another skew.
+/// Returns the placement that `auto` chooses by these assumptions, for the step after this many tokens: with the
+/// experts as they lie now, or as it would choose them by another skew.
 PlannedPlacement PlacementAdaptation::planned(const OnDevice& device, const PlacementOptions& options,
                                               const ExpertsPlan& experts, int context_tokens,
                                               const Assumptions& assumed) const

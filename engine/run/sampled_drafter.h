@@ -35,7 +35,7 @@ protected:
     virtual Result<std::span<const float>> logits() = 0;  // (vocabulary,) behind what was read last
     virtual std::span<const int> read_tokens() const = 0;
     virtual Status read_guess(int id) = 0;
-    /// Forgets what it has read behind so many tokens of the answer, since these were guesses.
+    /// Forgets what it has read behind this many tokens of the answer, since these were guesses.
     virtual void forget_guesses(int tokens) = 0;
     virtual void take_failure(const Error& error) = 0;
 

@@ -434,7 +434,7 @@ void TurnRunner::end_step()
     keep_state();
 }
 
-/// Makes a checkpoint now and then, so that no more than so many tokens are computed again.
+/// Makes a checkpoint now and then, so that no more than this many tokens are computed again.
 void TurnRunner::keep_state()
 {
     KvSequence& kv = conversation_.kv;

@@ -19,7 +19,7 @@
 
 namespace engine {
 
-/// A recurrent state cannot be cut: at most so many tokens are computed again where there is no better checkpoint.
+/// A recurrent state cannot be cut: at most this many tokens are computed again where there is no better checkpoint.
 constexpr int kCheckpointTokens = 4096;
 
 /// Holds what a turn needs from the engine that runs it.

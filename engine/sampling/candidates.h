@@ -51,7 +51,7 @@ private:
     float largest_logit() const;
 
     std::vector<Candidate> list_;
-    std::size_t ordered_ = 0;  // so many at the front are the largest, in descending order
+    std::size_t ordered_ = 0;  // this many at the front are the largest, in descending order
 };
 
 }  // namespace engine

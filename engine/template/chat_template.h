@@ -47,7 +47,7 @@ struct RenderOptions {
     /// Gets the number of steps that are left in the end; may be null.
     std::int64_t* steps_left = nullptr;
 
-    /// Raises the limits for so many messages. Some templates, as Gemma 4's, look through all other messages for each
+    /// Raises the limits for this many messages. Some templates, as Gemma 4's, look through all other messages for each
     /// one: the limits are meant for templates, not for long conversations.
     void allow_for(std::size_t messages);
 };

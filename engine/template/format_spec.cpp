@@ -77,7 +77,7 @@ struct Padding {
 
 }  // namespace
 
-// Returns the padding of a text of so many characters and bytes.
+// Returns the padding of a text of this many characters and bytes.
 static Padding padding(Heap& heap, const FormatSpec& spec, char align, std::int64_t length, std::size_t bytes)
 {
     Padding fill;

@@ -38,7 +38,7 @@ public:
     }
 
 private:
-    static constexpr std::size_t kAttempt = 4;  // so many bytes are counted for an attempt besides those it reads
+    static constexpr std::size_t kAttempt = 4;  // this many bytes are counted for an attempt besides those it reads
 
     Heap& heap_;
     std::string_view wanted_;

@@ -6,8 +6,8 @@
 
 namespace engine {
 
-/// By so many tokens two vocabularies of one family may differ in length: such models fill theirs up to sizes that suit
-/// their matrices. llama.cpp allows as many.
+/// By this many tokens two vocabularies of one family may differ in length: such models fill theirs up to sizes that
+/// suit their matrices. llama.cpp allows as many.
 inline constexpr int kMostPadding = 128;
 
 /// Checks that the same ids mean the same texts, of the same kinds, as far as both go. BadRequest: the first

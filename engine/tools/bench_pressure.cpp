@@ -37,7 +37,7 @@ public:
         return {};
     }
 
-    /// Decodes so many tokens and says what the row is made of.
+    /// Decodes this many tokens and says what the row is made of.
     Result<PressureRow> measure(int tokens)
     {
         PressureRow row;

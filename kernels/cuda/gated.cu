@@ -59,8 +59,8 @@ extern "C" __global__ void gate_heads(const float* gates, int gates_stride, int 
 }
 EMULATED(gate_heads);
 
-// Replaces the first n columns of x by max(x - bound, 0), where bound is their mean plus so many standard deviations. A
-// thread block takes a row.
+// Replaces the first n columns of x by max(x - bound, 0), where bound is their mean plus this many standard deviations.
+// A thread block takes a row.
 extern "C" __global__ void keep_above(float deviations, int n, float* x, int x_stride)
 {
     x += std::size_t(blockIdx.x) * std::size_t(x_stride);

@@ -85,8 +85,8 @@ public:
         scales_ = row_of(scaled_token()) + kernels::Q8Layout(a.n).scale + 4 * own_group();
     }
 
-    /// Copies those of the step that is so many ahead of where this stands, at first the row's first. What lies beyond
-    /// the row becomes zero; tokens that there are not keep what was there.
+    /// Copies those of the step that is this many ahead of where this stands, at first the row's first. What lies
+    /// beyond the row becomes zero; tokens that there are not keep what was there.
     __device__ void copy(TokenStage& to, int ahead) const
     {
         const int left = groups_ - ahead * kGroups;

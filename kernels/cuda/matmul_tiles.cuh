@@ -25,7 +25,7 @@ inline constexpr bool kScaleOf16<BlockIQ1_M> = true;
 template <>
 inline constexpr bool kScaleOf16<BlockNVFP4> = true;
 
-/// A warp multiplies so many tiles of 16 rows, and pairs of tiles of 8 tokens. The wider it is, the fewer bytes come
+/// A warp multiplies this many tiles of 16 rows, and pairs of tiles of 8 tokens. The wider it is, the fewer bytes come
 /// from shared memory for each product; types with scales of 16 have no registers for two tiles of rows.
 template <class Block>
 constexpr int kRowTiles = kScaleOf16<Block> ? 1 : 2;

@@ -7,7 +7,7 @@ namespace kernels::cuda {
 
 constexpr int kNormThreads = 512;  // of a row, at most: a decode step has one row only, whose latency counts
 
-/// Returns how many threads take a row of so many values, four at a time.
+/// Returns how many threads take a row of this many values, four at a time.
 constexpr int norm_threads(int dim)
 {
     const int warps = (dim + 4 * 32 - 1) / (4 * 32);

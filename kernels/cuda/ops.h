@@ -107,7 +107,8 @@ Status gated(const Driver& driver, Queue queue, const Gating& gating, Rows gates
 Status gated_q8(const Driver& driver, Queue queue, const Gating& gating, Rows gates, Rows up, int rows, int n,
                 const Rounded& out);
 
-// Replaces each row's first n columns by max(x - bound, 0), where bound is their mean plus so many standard deviations.
+// Replaces each row's first n columns by max(x - bound, 0), where bound is their mean plus this many standard
+// deviations.
 Status keep_above(const Driver& driver, Queue queue, float deviations, int rows, int n, Rows x);
 
 // Copies the first n columns of each row. out: (rows, n)
@@ -174,7 +175,7 @@ constexpr int kMostTogether = 4;
 bool multiplied_together(std::span<const TensorType> types);
 Status matvec_together(const Driver& driver, Queue queue, std::span<const Product> products);
 
-/// Up to so many tokens the weights are read twice rather than unpacked.
+/// Up to this many tokens the weights are read twice rather than unpacked.
 constexpr int kFewTokens = 16;
 
 // For any number of tokens: few are multiplied as by matvec, many on tensor cores.

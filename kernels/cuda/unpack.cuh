@@ -104,7 +104,7 @@ template <class T, int N>
 struct Table {
     T at[N];
 };
-/// Returns four bytes from numbers of so many bits, the lowest first. value: what a number stands for
+/// Returns four bytes from numbers of this many bits, the lowest first. value: what a number stands for
 template <class Value>
 constexpr std::uint32_t four_bytes(std::uint32_t numbers, int bits, const Value& value)
 {

@@ -23,7 +23,7 @@ double ms_since(Clock::time_point start)
     std::exit(1);
 }
 
-/// Returns a prompt of about so many tokens.
+/// Returns a prompt of about this many tokens.
 std::string prompt_of(const engine::Engine& engine, int tokens)
 {
     std::string text;

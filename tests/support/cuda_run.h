@@ -57,7 +57,7 @@ inline LoadRequest on_cuda(LoadRequest request, std::optional<int> layers = {})
     return request;
 }
 
-/// With a budget that leaves room for about so many tokens beside all layers.
+/// With a budget that leaves room for about this many tokens beside all layers.
 inline LoadRequest with_room_for(LoadRequest request, int tokens)
 {
     const auto model = load(on_cuda(request));

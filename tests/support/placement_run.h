@@ -30,7 +30,7 @@ inline LoadRequest request_for(const QString& model)
     return request;
 }
 
-/// The emulated device with room for so many tokens beside all layers.
+/// The emulated device with room for this many tokens beside all layers.
 inline LoadRequest emulated(const QString& model, int fit_tokens, KvPolicy policy = KvPolicy::Auto)
 {
     LoadRequest request = request_for(model);

@@ -76,7 +76,7 @@ public:
     /// kvColumns, expertMap, tokens, tokenMs, prefillMs, loadMs, context, modelContext, error, errorAfter,
     /// experimentFiles, loadError, warning, template, arguments (of the chat template), runnable, drafted, byBlock (the
     /// drafted ones), guessed (bytes, from and to by turns), text (in one piece), stream (in pieces); maxTokens (of an
-    /// answer); atOnce (so many answers); real (the program's own engine, to which context, maxTokens and atOnce
+    /// answer); atOnce (this many answers); real (the program's own engine, to which context, maxTokens and atOnce
     /// apply); hub (there is one to find models on); server (one has a model).
     Q_INVOKABLE void reset(const QVariantMap& script = {});
     /// Ends what reset() made; the page that shows it has to be gone.
@@ -106,7 +106,7 @@ public:
     /// name holds "broken" is no model. `availableBytes` of memory are free.
     Q_INVOKABLE void putModels(const QStringList& files, double availableBytes = 8e9);
     /// Adds a small model with experts to them, "mixture", and has models loaded on a device that has room for all of
-    /// it but the experts of so many layers.
+    /// it but the experts of this many layers.
     Q_INVOKABLE void putMixture(int layersWithoutExperts);
     /// Returns a folder below that store.
     Q_INVOKABLE QUrl modelFolder(const QString& below) const;

@@ -19,7 +19,7 @@ Item {
         function columnPart(name, at) {
             return findChild(column(at), name);
         }
-        // A conversation with one answer, of which so many more are asked for by the menu.
+        // A conversation with one answer, of which this many more are asked for by the menu.
         function askAgain(versions) {
             openModel();
             ask("hello");

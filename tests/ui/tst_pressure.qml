@@ -14,7 +14,7 @@ Item {
     PressureCase {
         name: "Pressure"
 
-        // Returns which parts of an item hang out below it, and so lie over what follows; to so many levels down.
+        // Returns which parts of an item hang out below it, and so lie over what follows; to this many levels down.
         function hanging(item, levels) {
             let found = [];
             for (let i = 0; i < item.children.length; ++i) {

@@ -29,7 +29,7 @@ AbstractButton {
         return all;
     }
 
-    // Returns the first so many numbers, with a mark where there are more.
+    // Returns this many numbers, from the first on, with a mark where there are more.
     function line(most: int): string {
         let some = "";
         for (let i = 0; i < Math.min(most, numbers.length); ++i)

@@ -7,7 +7,7 @@
 
 namespace kernels::avx512 {
 
-static constexpr int kFewTokens = 3;  // multiplying 16 rows with about so many tokens costs as much as unpacking them
+static constexpr int kFewTokens = 3;  // multiplying 16 rows with about this many tokens costs as much as unpacking them
 
 template <class Format>
 void fill_rows(const MatMul& m, int first_row, int rows, const Panel& panel)

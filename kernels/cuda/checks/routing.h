@@ -12,7 +12,7 @@
 
 namespace kernels::cuda {
 
-/// Rows that choose `used` of so many experts each.
+/// Rows that choose `used` of this many experts each.
 struct RoutingShape {
     int rows, used, experts;
 };

@@ -47,7 +47,7 @@ double largest_of(const float* a, int n)
     return largest;
 }
 
-/// Returns the largest error as a share of its tolerance: so many roundings, each half an epsilon of what
+/// Returns the largest error as a share of its tolerance: this many roundings, each half an epsilon of what
 /// `magnitude(row, column)` says is rounded.
 template <class Magnitude>
 double error_of(const Rectangle& actual, const Rectangle& expected, double roundings, const Magnitude& magnitude)

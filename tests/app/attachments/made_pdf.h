@@ -10,7 +10,7 @@
 
 #include <vector>
 
-/// Returns a file of so many pages. Its letters are ones that DejaVu has, which is there wherever this is built: of
+/// Returns a file of this many pages. Its letters are ones that DejaVu has, which is there wherever this is built: of
 /// others PDFium would lose some.
 inline QByteArray madePdf(int pages)
 {

@@ -33,7 +33,7 @@ private:
             all += columnText(i);
         return all;
     }
-    /// Lets a question be answered with "first", and then in so many versions, whose text is the number of their turn
+    /// Lets a question be answered with "first", and then in this many versions, whose text is the number of their turn
     /// in the engine: 2, 3, ...
     void askAgain(int versions)
     {

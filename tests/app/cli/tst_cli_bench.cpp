@@ -48,8 +48,8 @@ private Q_SLOTS:
         QCOMPARE(run_cli({"bench", "-m", model("llama"), "-c", "64", "-d", "4096"}).code, 1);
     }
 
-    /// A step reads two of the four experts of its one layer; the run that warms up does not count. So many steps
-    /// that copies come also on a machine that is busy.
+    /// A step reads two of the four experts of its one layer; the run that warms up does not count. There are so
+    /// many steps that copies come also on a machine that is busy.
     void benchCountsExpertsThatHaveACopy()
     {
         const Outcome bench = run_cli({"bench",    "-m",        model("qwen3moe"),

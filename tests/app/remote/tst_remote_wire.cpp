@@ -19,7 +19,7 @@ using Json = nlohmann::json;
 
 namespace {
 
-/// The data of each event of a stream that comes in pieces of so many bytes.
+/// The data of each event of a stream that comes in pieces of this many bytes.
 std::vector<std::string> events_of(const std::string& stream, std::size_t piece)
 {
     std::vector<std::string> all;

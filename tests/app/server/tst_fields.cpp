@@ -13,7 +13,7 @@ using server::Refusal;
 
 namespace {
 
-/// An object of so many.
+/// An object of this many.
 QByteArray members(int count)
 {
     QByteArray text = "{";

@@ -16,7 +16,7 @@ HttpLimits tiny_limits()
     return {400, 5, kTinyBody};
 }
 
-/// Feeds the reader in pieces of so many bytes, as a socket would; returns what was left over.
+/// Feeds the reader in pieces of this many bytes, as a socket would; returns what was left over.
 std::string feed(HttpReader& reader, const std::string& text, std::size_t piece)
 {
     std::string unread;

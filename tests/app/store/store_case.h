@@ -68,7 +68,7 @@ protected:
         store.reset();
         folder.reset();
     }
-    /// Returns a conversation of so many messages, questions and answers by turns.
+    /// Returns a conversation of this many messages, questions and answers by turns.
     static StoredConversation ofMessages(int count, const QString& id)
     {
         StoredConversation conversation = twoTurns(id, "Of many messages");

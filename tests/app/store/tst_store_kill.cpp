@@ -23,7 +23,7 @@ QString idOf(int run)
     return QStringLiteral("run %1").arg(run);
 }
 
-/// Returns what an answer says when it has grown by so many pieces.
+/// Returns what an answer says when it has grown by this many pieces.
 QString answer(int run, int turn, int pieces)
 {
     QString text;

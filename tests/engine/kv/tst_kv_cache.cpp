@@ -109,7 +109,7 @@ private Q_SLOTS:
         QVERIFY(cache.reserve(b, 48));
         QCOMPARE(cache.allocated_bytes(), 3 * page);
         QVERIFY(!cache.reserve(a, 1));
-        cache.limit_memory({.bytes = 0, .pages = 4});  // so many are promised
+        cache.limit_memory({.bytes = 0, .pages = 4});  // this many are promised
         QVERIFY(cache.reserve(a, 1));
         QCOMPARE(cache.allocated_bytes(), 4 * page);
     }

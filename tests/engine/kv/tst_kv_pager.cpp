@@ -32,7 +32,7 @@ EmulatedDeviceOptions link(int lose_at_call = 0, int refuse_allocation = 0)
     return options;
 }
 
-/// A device with room for so many columns of two layers. Each token is written with a stamp of its own, and each step
+/// A device with room for this many columns of two layers. Each token is written with a stamp of its own, and each step
 /// reads all that its layers see.
 struct Paged {
     explicit Paged(int columns, const EmulatedDeviceOptions& options = link(),
@@ -76,7 +76,7 @@ struct Paged {
         return same;
     }
 
-    /// A step that computes so many tokens.
+    /// A step that computes this many tokens.
     Status step(KvSequence& sequence, int tokens = kTokens, LayerOn on = LayerOn::Device)
     {
         const int first = sequence.length();

@@ -58,7 +58,7 @@ DeviceLayout layout_of(const ModelCosts& costs)
     return {std::move(layers), kBlockTokens, 0, DeviceLayout::Transport::Copies};
 }
 
-/// All layers on a device with cores of its own, and room for so many columns of q8_0 KV.
+/// All layers on a device with cores of its own, and room for this many columns of q8_0 KV.
 DeviceRates device_rates(double weights, double attention, double link, double hand_off_s)
 {
     return {.weights_bytes_per_s = weights,
@@ -218,7 +218,7 @@ private Q_SLOTS:
         }
     }
 
-    // A quarter of the experts has copies: the device reads so many of a token's while the host reads the others.
+    // A quarter of the experts has copies: the device reads a quarter of a token's while the host reads the others.
     void copiesOfExpertsAreReadMeanwhile()
     {
         constexpr double kExperts = 100e6, kShare = 0.25;  // bytes of a token's in a layer

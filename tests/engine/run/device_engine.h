@@ -74,7 +74,7 @@ inline PlacementOptions emulated_device(int fit_tokens)
     return placement;
 }
 
-/// Asks for an answer of so many tokens.
+/// Asks for an answer of this many tokens.
 inline Request raw(int max_tokens)
 {
     Request request;

@@ -98,7 +98,7 @@ Machine any_machine(Random& random, double most_off)
     return m;
 }
 
-/// A conversation that grows from so many tokens to others; the times are counted from `counted` on.
+/// A conversation that grows from this many tokens to others; the times are counted from `counted` on.
 Times converse(const Machine& machine, Random& random, int first, int counted, int last)
 {
     Times times;

@@ -38,7 +38,7 @@ void run_all(Engine& engine, const std::vector<TurnId>& turns, const Listener& l
     }
 }
 
-/// A request whose answer has so many tokens: the small model ends some early.
+/// A request whose answer has this many tokens: the small model ends some early.
 Request long_answer(Loaded& here, int tokens)
 {
     for (int i = 0; i < 200; ++i) {

@@ -15,7 +15,7 @@ namespace {
 
 constexpr Lengths kThreeChunks{90, 96};  // in chunks of 40, 40 and 10: the last one is of few rows
 
-/// Makes up rates of the GPU that is there, by which cuBLAS is so many times as fast as our own kernels.
+/// Makes up rates of the GPU that is there, by which cuBLAS is this many times as fast as our own kernels.
 std::shared_ptr<const MachineRates> rates_with_blas(double times)
 {
     MachineRates rates;

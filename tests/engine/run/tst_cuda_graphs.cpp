@@ -55,7 +55,7 @@ cuda::DriverTable tableThatThrows()
     return table;
 }
 
-/// A prompt and some tokens. Of each step that has so many launches one throws, and it is computed again.
+/// A prompt and some tokens. Of each step that has this many launches one throws, and it is computed again.
 Logits logitsOfStepsThatThrow(LoadedModel& model, int launch, int& thrown)
 {
     constexpr int kPrompt = 20, kAnswer = 4;

@@ -27,7 +27,7 @@ LoadRequest with_host_experts(const QString& name, std::optional<int> layers)
     return request;
 }
 
-/// Room on the device for so many of the experts, all of which lie on the host.
+/// Room on the device for this many of the experts, all of which lie on the host.
 LoadRequest with_copies(const QString& name, double share)
 {
     LoadRequest request = with_host_experts(name, PlacementOptions::kAllLayers);

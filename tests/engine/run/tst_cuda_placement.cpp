@@ -28,8 +28,8 @@ std::vector<int> tokens_of(const Reference& r)
     return tokens;
 }
 
-/// Lets another program hold so many bytes of the emulated GPU, and waits until the engine knows, which asks ten times
-/// a second. Where it never does, the test ends.
+/// Lets another program hold this many bytes of the emulated GPU, and waits until the engine knows, which asks ten
+/// times a second. Where it never does, the test ends.
 void let_program_hold(Gpu& gpu, const ModelPlacement& placement, std::int64_t bytes)
 {
     gpu.emulated()->hold_memory(std::size_t(bytes));

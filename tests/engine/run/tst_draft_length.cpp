@@ -17,7 +17,7 @@ struct Machine {
     double stands = 0.9;    // a drafted token, where those before it stood
 };
 
-/// The time of so many tokens where a draft is at hand before each step, over that without drafts.
+/// The time of this many tokens where a draft is at hand before each step, over that without drafts.
 double share_of_time(const Machine& machine, int tokens, int& longest)
 {
     std::mt19937 random(7);

@@ -46,7 +46,7 @@ bool all_finite(const Logits& logits)
     });
 }
 
-/// Grows the conversation to so many tokens; what lies on the device comes and goes meanwhile.
+/// Grows the conversation to this many tokens; what lies on the device comes and goes meanwhile.
 Status grow(LoadedModel& model, KvSequence& kv, int to)
 {
     const std::vector<int> ids = some_tokens(model);

@@ -160,7 +160,7 @@ struct Call {
     void wait_for_all();
 };
 
-/// Says whether so many bytes from there on belong to one allocation of the device's.
+/// Says whether this many bytes from there on belong to one allocation of the device's.
 bool on_device(DevicePtr at, std::size_t bytes);
 
 // ---- queues ----

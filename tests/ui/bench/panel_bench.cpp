@@ -39,7 +39,7 @@ void wait(int ms)
         QCoreApplication::processEvents(QEventLoop::WaitForMoreEvents, ms);
 }
 
-/// Writes what a conversation of so many tokens has left behind: a sample for every token, and what left the device.
+/// Writes what a conversation of this many tokens has left behind: a sample for every token, and what left the device.
 void fillHistory(PressureMonitor& monitor, const QString& conversation)
 {
     engine::Telemetry frame = monitor.frame();

@@ -53,7 +53,7 @@ double waited_ms()
     return waiting_ns / 1e6;
 }
 
-/// Draws for so many seconds. The page is left as it is; the conversation goes on behind it.
+/// Draws for this many seconds. The page is left as it is; the conversation goes on behind it.
 std::vector<Frame> draw_for(Bench& bench, QQuickView& view, double seconds)
 {
     std::vector<Frame> frames;
