@@ -331,7 +331,7 @@ def decode_percent(card, of):
 
 
 def judged(value, goal, digits, unit=""):
-    """A missed goal is not rounded up to it."""
+    """Prints a value rounded, and judges it as it is."""
     return f"{value:.{digits}f}{unit}, " + ("reached" if value >= goal else "**missed**")
 
 
