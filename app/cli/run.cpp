@@ -94,6 +94,10 @@ void add_run(CLI::App& app, int& exit_code)
     rules->require_option(0, 1);
     command->add_option("--template-args", r->template_arguments, "JSON object of further template variables");
     command->add_flag("--raw", r->raw, "no chat template: the model continues the prompt");
+    command
+        ->add_flag("--tokens", r->tokens,
+                   "with --json: the ids of the answer's tokens, and the ms from each to the next")
+        ->excludes(remote);
     command->add_flag("--no-history", r->no_history, "do not keep what is typed for the up arrow of the next chat");
     command->add_flag("--drop-oldest", r->drop_oldest, "when the context is full, leave out the oldest turns");
     command->callback([r, &exit_code] { exit_code = run(*r); });

@@ -18,7 +18,7 @@ struct RunOptions {
     std::string grammar, grammar_file, json_schema, json_schema_file;
     int max_tokens = -1;
     DraftOptions draft;
-    bool raw = false, drop_oldest = false, no_history = false;
+    bool raw = false, drop_oldest = false, no_history = false, tokens = false;
 };
 
 }  // namespace cli

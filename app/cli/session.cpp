@@ -157,6 +157,8 @@ int Session::ask()
     request.json_schema = options_.json_schema;
     request.template_arguments_json = options_.template_arguments;
     request.full_context = options_.drop_oldest ? engine::FullContext::DropOldest : engine::FullContext::Stop;
+    if (options_.tokens)
+        request.top_logprobs = -1;  // each token, but not how likely it was
     if (raw_)
         request.raw_prompt = messages_.back().text;
     else
@@ -177,6 +179,9 @@ int Session::print_answer(const engine::Request& request)
     std::map<std::string, int> events;
     engine::Listener listener;
     PrintedMarks marks;
+    AnswerTokens tokens;
+    if (options_.tokens)
+        listener.on_token = [&](const engine::TokenLogprobs& token) { tokens.add(token.written.id); };
     listener.on_text = [&](std::string_view text) {
         if (options_.common.json)
             return;
@@ -197,7 +202,7 @@ int Session::print_answer(const engine::Request& request)
     if (!turn->text.empty())
         messages_.push_back({"assistant", turn->text, {}});
     if (options_.common.json)
-        std::printf("%s\n", to_json(*turn, events).c_str());
+        std::printf("%s\n", to_json(*turn, events, options_.tokens ? &tokens : nullptr).c_str());
     else
         std::puts("");
     print_rates(turn->telemetry);

@@ -1,5 +1,6 @@
 #include "app/cli/turn_report.h"
 
+#include <cmath>
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
@@ -111,7 +112,16 @@ static std::int64_t weight_bytes(const engine::Telemetry& t)
     return t.weight_bytes_host + t.weight_bytes_device - (t.device ? t.device->expert_cache_bytes : 0);
 }
 
-std::string to_json(const engine::Turn& turn, const std::map<std::string, int>& events)
+void AnswerTokens::add(int id)
+{
+    const auto now = std::chrono::steady_clock::now();
+    if (!ids_.empty())
+        ms_.push_back(std::round(1e3 * std::chrono::duration<double, std::milli>(now - last_).count()) / 1e3);
+    ids_.push_back(id);
+    last_ = now;
+}
+
+std::string to_json(const engine::Turn& turn, const std::map<std::string, int>& events, const AnswerTokens* tokens)
 {
     const engine::Telemetry& t = turn.telemetry;
     const auto number = [](const auto& value) {
@@ -120,25 +130,29 @@ std::string to_json(const engine::Turn& turn, const std::map<std::string, int>& 
     nlohmann::ordered_json tpot = nullptr;
     if (t.tpot)
         tpot = {{"mean", t.tpot->mean_ms}, {"p50", t.tpot->p50_ms}, {"p99", t.tpot->p99_ms}};
-    const nlohmann::ordered_json json = {{"text", turn.text},
-                                         {"reason", reason_name(turn.reason)},
-                                         {"seed", turn.seed},
-                                         {"prompt_tokens", t.prompt_tokens},
-                                         {"reused_tokens", t.reused_tokens},
-                                         {"generated_tokens", t.generated_tokens},
-                                         {"drafted_tokens", t.drafted_tokens},
-                                         {"accepted_tokens", t.accepted_tokens},
-                                         {"draft_model", to_json(t.draft_model)},
-                                         {"mtp", to_json(t.mtp)},
-                                         {"context_tokens", t.context_tokens},
-                                         {"context_limit", t.context_limit},
-                                         {"ttft_ms", number(t.ttft_ms)},
-                                         {"tpot_ms", tpot},
-                                         {"prefill_tok_s", number(t.prefill_tokens_per_s)},
-                                         {"decode_tok_s", number(t.decode_tokens_per_s)},
-                                         {"weight_bytes", weight_bytes(t)},
-                                         {"scratch_bytes", t.scratch_bytes},
-                                         {"placement", placement_summary(t, events)}};
+    nlohmann::ordered_json json = {{"text", turn.text},
+                                   {"reason", reason_name(turn.reason)},
+                                   {"seed", turn.seed},
+                                   {"prompt_tokens", t.prompt_tokens},
+                                   {"reused_tokens", t.reused_tokens},
+                                   {"generated_tokens", t.generated_tokens},
+                                   {"drafted_tokens", t.drafted_tokens},
+                                   {"accepted_tokens", t.accepted_tokens},
+                                   {"draft_model", to_json(t.draft_model)},
+                                   {"mtp", to_json(t.mtp)},
+                                   {"context_tokens", t.context_tokens},
+                                   {"context_limit", t.context_limit},
+                                   {"ttft_ms", number(t.ttft_ms)},
+                                   {"tpot_ms", tpot},
+                                   {"prefill_tok_s", number(t.prefill_tokens_per_s)},
+                                   {"decode_tok_s", number(t.decode_tokens_per_s)},
+                                   {"weight_bytes", weight_bytes(t)},
+                                   {"scratch_bytes", t.scratch_bytes},
+                                   {"placement", placement_summary(t, events)}};
+    if (tokens) {
+        json["token_ids"] = tokens->ids();
+        json["token_ms"] = tokens->ms();
+    }
     return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 

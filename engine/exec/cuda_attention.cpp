@@ -172,8 +172,6 @@ void CudaAttention::attend_few(const CudaAttending& a, const cuda::Rounded& roun
     } else {
         attend_here_and_there(a);
     }
-    if (a.merges)
-        host_part_.bring_partials(a);
     calls_.launch(cuda::merge_partials, a.launch, a.merges ? host_part_.partials() : 0, cuda_address(a.p.sinks), a.out,
                   rounded);
 }

@@ -68,7 +68,7 @@ CudaBackend::CudaBackend(CudaDevice& device, Vram& vram, CpuBackend& cpu, const 
     , recurrent_(calls_)
     , streams_(calls_)
     , experts_(h.experts > 0 ? std::make_unique<CudaExperts>(calls_, products_, h, sizes_.max_rows, arena_) : nullptr)
-    , host_part_(calls_, inputs_, cpu, sizes_, arena_)
+    , host_part_(calls_, inputs_, cpu, sizes_)
     , joins_(calls_, inputs_, host_part_)
     , recorder_(calls_)
     , host_experts_(h.experts > 0 ? std::make_unique<CudaHostExperts>(calls_, inputs_, cpu, *experts_, recorder_, h,

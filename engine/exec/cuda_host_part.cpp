@@ -6,40 +6,33 @@ namespace engine {
 
 namespace cuda = kernels::cuda;
 
-CudaHostPart::CudaHostPart(CudaCalls& calls, const CudaStepInputs& inputs, CpuBackend& cpu, const CudaSizes& sizes,
-                           CudaArena& memory)
+CudaHostPart::CudaHostPart(CudaCalls& calls, const CudaStepInputs& inputs, CpuBackend& cpu, const CudaSizes& sizes)
     : calls_(calls)
     , inputs_(inputs)
     , cpu_(cpu)
-    , partials_bytes_(sizes.host_partials)
+    , partials_bytes_(cuda_aligned(sizes.host_partials))
     , most_heads_(sizes.heads)
-    , partials_(memory.take(sizes.host_partials))
 {
 }
 
 Status CudaHostPart::allocate(int key_length)
 {
     const std::size_t query_bytes = std::size_t(most_heads_) * std::size_t(key_length) * sizeof(float);
-    const std::size_t bytes = cuda_aligned(query_bytes * CudaSizes::kFewRows) + partials_bytes_;
-    if (Status ok = staging_.allocate(calls_.device(), bytes); !ok)
+    if (Status ok = staging_.allocate(calls_.device(), partials_bytes_ + query_bytes * CudaSizes::kFewRows); !ok)
         return ok;
     return queries_came_.make(calls_.device());
 }
 
 cuda::DevicePtr CudaHostPart::partials() const
 {
-    return cuda_address(partials_);
+    return cuda_address(staging_.data());
 }
 
 void CudaHostPart::send_queries(const CudaAttending& a)
 {
-    const std::size_t bytes = query_bytes(a);
-    for (int r = 0; r < a.launch.rows; ++r) {
-        const auto from = a.launch.q.at + std::size_t(r) * std::size_t(a.launch.q.stride) * sizeof(float);
-        calls_.run([&] {
-            return calls_.driver().copy_to_host(staging_.data() + std::size_t(r) * bytes, from, bytes, calls_.queue());
-        });
-    }
+    const int heads = a.p.heads.heads, length = a.p.heads.key_length;
+    calls_.launch(cuda::copy_heads, a.launch.q, cuda::Heads{heads, length, length}, a.launch.rows,
+                  cuda::Rows{cuda_address(queries_of(0, a)), heads * length}, length);
 }
 
 void CudaHostPart::note_queries()
@@ -60,33 +53,21 @@ void CudaHostPart::attend(const CudaAttending& a)
     const StepClock::Scope on_host(step.clock, StepClock::Part::HostAttention);
     const cuda::HostPartialsLayout layout = layout_of(a);
     for (int r = 0; r < a.launch.rows; ++r) {
-        const auto* q = reinterpret_cast<const float*>(staging_.data() + std::size_t(r) * query_bytes(a));
-        float* const to = partials_of(a) + std::size_t(r) * std::size_t(layout.floats());
-        cpu_.attend_host_blocks(q, inputs_.host().tables.q_scale(a.p.layer_kind)[a.row + r], a.p, a.l, step,
-                                step.one().first + a.row + r, {to, to + layout.sum(), to + layout.out()});
+        float* const to = reinterpret_cast<float*>(staging_.data()) + std::size_t(r) * std::size_t(layout.floats());
+        cpu_.attend_host_blocks(queries_of(r, a), inputs_.host().tables.q_scale(a.p.layer_kind)[a.row + r], a.p, a.l,
+                                step, step.one().first + a.row + r, {to, to + layout.sum(), to + layout.out()});
     }
 }
 
-void CudaHostPart::bring_partials(const CudaAttending& a)
+float* CudaHostPart::queries_of(int r, const CudaAttending& a) const
 {
-    const std::size_t bytes = std::size_t(a.launch.rows * layout_of(a).floats()) * sizeof(float);
-    calls_.run(
-        [&] { return calls_.driver().copy_to_device(cuda_address(partials_), partials_of(a), bytes, calls_.queue()); });
-}
-
-float* CudaHostPart::partials_of(const CudaAttending& a) const
-{
-    return reinterpret_cast<float*>(staging_.data() + query_bytes(a) * CudaSizes::kFewRows);
+    const std::size_t row = std::size_t(a.p.heads.heads) * std::size_t(a.p.heads.key_length);
+    return reinterpret_cast<float*>(staging_.data() + partials_bytes_) + std::size_t(r) * row;
 }
 
 cuda::HostPartialsLayout CudaHostPart::layout_of(const CudaAttending& a)
 {
     return {a.p.heads.heads, a.p.heads.value_length};
-}
-
-std::size_t CudaHostPart::query_bytes(const CudaAttending& a)
-{
-    return std::size_t(a.p.heads.heads) * std::size_t(a.p.heads.key_length) * sizeof(float);
 }
 
 }  // namespace engine

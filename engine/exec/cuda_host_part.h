@@ -1,5 +1,6 @@
-// CudaHostPart has the CPU attend those blocks of a GPU's layers that lie on the host: queries go to the host, the CPU
-// attends, and its partials go to the device, which merges them with its own.
+// CudaHostPart has the CPU attend those blocks of a GPU's layers that lie on the host: the GPU writes the queries into
+// page-locked memory, the CPU attends, and the GPU reads the CPU's partials there when it merges them with its own. So a
+// recorded step holds no copies for it, each of which would take as long as several small kernels.
 #pragma once
 
 #include "engine/exec/cpu_backend.h"
@@ -17,13 +18,13 @@ namespace engine {
 class CudaHostPart
 {
 public:
-    /// All that is given outlives it. Throws std::bad_alloc.
-    CudaHostPart(CudaCalls& calls, const CudaStepInputs& inputs, CpuBackend& cpu, const CudaSizes& sizes,
-                 CudaArena& memory);
+    /// All that is given outlives it.
+    CudaHostPart(CudaCalls& calls, const CudaStepInputs& inputs, CpuBackend& cpu, const CudaSizes& sizes);
     /// Allocates the page-locked memory. DeviceFull, DeviceLost.
     Status allocate(int key_length);
 
-    /// Queues a copy of the queries to the host. Call it before the device attends its own blocks.
+    /// Queues a kernel that writes the queries into the host's memory. Call it before the device attends its own
+    /// blocks.
     void send_queries(const CudaAttending& a);
     /// Queues a mark: when it is reached, the queries that were sent have come.
     void note_queries();
@@ -31,24 +32,20 @@ public:
     void wait_and_attend(const CudaAttending& a);
     /// Lets the CPU attend, once the queries have come.
     void attend(const CudaAttending& a);
-    /// Queues a copy of the CPU's partials to the device.
-    void bring_partials(const CudaAttending& a);
-    kernels::cuda::DevicePtr partials() const;  // where they are on the device then
+    kernels::cuda::DevicePtr partials() const;  // of the CPU, for a kernel that is queued once it has attended
 
     CpuBackend& cpu() const { return cpu_; }
 
 private:
     static kernels::cuda::HostPartialsLayout layout_of(const CudaAttending& a);
-    static std::size_t query_bytes(const CudaAttending& a);
-    float* partials_of(const CudaAttending& a) const;  // in the staging memory
+    float* queries_of(int r, const CudaAttending& a) const;  // in the staging memory
 
     CudaCalls& calls_;
     const CudaStepInputs& inputs_;
     CpuBackend& cpu_;
     const std::size_t partials_bytes_;
     const int most_heads_;
-    std::byte* partials_;  // of the device
-    CudaStaging staging_;  // queries on their way to the host, and the CPU's partials on their way back
+    CudaStaging staging_;  // the CPU's partials, and the queries; a GPU reaches both at the host's addresses
     CudaEvent queries_came_;
 };
 

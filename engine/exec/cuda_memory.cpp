@@ -79,8 +79,8 @@ CudaSizes::CudaSizes(const Hyperparameters& h, const KvCache& cache, int max_row
 std::size_t CudaSizes::device() const
 {
     return activations + cuda_aligned(positions) + cuda_aligned(block_tables) + cuda_aligned(expert_places) +
-           cuda_aligned(partials) + cuda_aligned(host_partials) + cuda_aligned(carried) + cuda_aligned(rank_scratch) +
-           cuda_aligned(ranked) + cuda_aligned(counters) + (sixteen_bits ? 2 : 1) * cuda_aligned(rounded_heads);
+           cuda_aligned(partials) + cuda_aligned(carried) + cuda_aligned(rank_scratch) + cuda_aligned(ranked) +
+           cuda_aligned(counters) + (sixteen_bits ? 2 : 1) * cuda_aligned(rounded_heads);
 }
 
 }  // namespace engine

@@ -74,8 +74,8 @@ struct CudaSizes {
     int few_rows;              // rows whose partials there is room for, kFewRows at most
     int most_ranked;           // the most logits that are searched for
     bool sixteen_bits;         // activations are rounded to two times 8 bits, as the CPU does for models with experts
-    std::size_t positions, block_tables, expert_places, activations, partials, host_partials, carried, rank_scratch,
-        ranked;
+    std::size_t positions, block_tables, expert_places, activations, partials, carried, rank_scratch, ranked;
+    std::size_t host_partials;  // in the host's memory
     std::size_t counters;       // of thread blocks that have ended (kernels/cuda/ops.h)
     std::size_t rounded_heads;  // of a batch, each as a row by itself; twice that with sixteen_bits
     std::size_t device() const;

@@ -19,6 +19,14 @@ constexpr int kHandOffs = 32;                 // in a pass
 constexpr std::size_t kHandOffBytes = 16384;  // 32 heads of 128 values
 constexpr int kLooks = 1000;                  // at a flag, before the driver is asked
 
+/// Queues a kernel that copies floats. As in a decode step, kernels themselves reach the host's page-locked memory.
+CudaStatus copy_by_kernel(const cuda::Driver& driver, cuda::Queue queue, cuda::DevicePtr from, std::size_t bytes,
+                          cuda::DevicePtr to)
+{
+    const int n = int(bytes / sizeof(float));
+    return cuda::copy_heads(driver, queue, {from, n}, {1, n, n}, 1, {to, n}, n);
+}
+
 /// Times hand-offs by flags, without what the device computes before it asks and after it was answered.
 class FlagMeter
 {
@@ -52,10 +60,10 @@ public:
             return device_.checked(failed);
         const auto keep = [&](CudaStatus status) { failed = failed == CudaStatus::Ok ? status : failed; };
         keep(driver_.copy_to_device(step_there(), step_here(), sizeof(int), queue));
-        keep(driver_.copy_to_host(host_.data(), cuda_address(memory_), kHandOffBytes, queue));
+        keep(copy_by_kernel(driver_, queue, cuda_address(memory_), kHandOffBytes, cuda_address(host_.data())));
         keep(flags_.ask(step_there(), 0));
         keep(flags_.wait_for_answer(step_there(), 0));
-        keep(driver_.copy_to_device(cuda_address(memory_), host_.data(), kHandOffBytes, queue));
+        keep(copy_by_kernel(driver_, queue, cuda_address(host_.data()), kHandOffBytes, cuda_address(memory_)));
         const auto graph = driver_.end_capture(queue);
         graph_ = graph.value;
         keep(graph.status);
@@ -136,19 +144,20 @@ Result<double> measure_hand_off_s(const DeviceMeter& meter)
         return tl::unexpected(ok.error());
     const std::size_t bytes = std::min(kHandOffBytes, meter.bytes());
     const cuda::Driver& driver = meter.device().driver();
+    const cuda::Queue queue = meter.device().compute();
     CudaStatus failed = CudaStatus::Ok;
     std::vector<double> times;
     for (int i = 0; i < kHandOffs && failed == CudaStatus::Ok; ++i) {
         const std::int64_t start = now_us();
-        failed = driver.copy_to_host(host.data(), cuda_address(meter.memory()), bytes, meter.device().compute());
+        failed = copy_by_kernel(driver, queue, cuda_address(meter.memory()), bytes, cuda_address(host.data()));
         if (failed == CudaStatus::Ok)
-            failed = driver.synchronize(meter.device().compute());
+            failed = driver.synchronize(queue);
         if (failed == CudaStatus::Ok)
-            failed = driver.copy_to_device(cuda_address(meter.memory()), host.data(), bytes, meter.device().compute());
+            failed = copy_by_kernel(driver, queue, cuda_address(host.data()), bytes, cuda_address(meter.memory()));
         times.push_back(double(std::max<std::int64_t>(1, now_us() - start)) / 1e6);
     }
     if (failed == CudaStatus::Ok)
-        failed = driver.synchronize(meter.device().compute());
+        failed = driver.synchronize(queue);
     if (const Status ok = meter.device().checked(failed); !ok)
         return tl::unexpected(ok.error());
     std::ranges::sort(times);

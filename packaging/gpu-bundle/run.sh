@@ -8,11 +8,13 @@
 #   ./run.sh list        the steps, with the seconds that each may take
 #
 # Each step has a time limit of its own and writes its result as it ends: STEP.json (or .txt), what it said in STEP.log,
-# and a line in summary.md. So a run may be cut off at any point, and the next one goes on.
+# and a line in summary.md. So a run may be cut off at any point, and the next one goes on. Ten minutes are never exceeded:
+# a step for which too little is left gets what is left, or is left out where that is less than half of its limit, and the
+# next run does it.
 #
 # OUT       folder of the results (default: ./results)
 # DEVICE    cuda, cuda:1, ... (default: cuda)
-# SECONDS_LEFT  begin no step that may take longer than what is left of so many seconds (default: no limit)
+# SECONDS_LEFT  what all may take together (default: 600; no limit for `all` and for steps that are named)
 # TMPDIR    folder for the models that are made on the spot: 5 GB, for one step at a time
 set -u
 mkdir -p "${OUT:=results}" || exit 1
@@ -27,11 +29,14 @@ goldens=
 
 seven=mistral-7b:q4_k_m
 one=llama-3.2-1b:q4_k_m
+end_s=10          # for the report, and for a step that does not end at once
+: "${LIMIT:=100}" # of the step, where this is one
 q8="--ctk q8_0 --ctv q8_0"
 shape="--shape $seven --device $device $q8"
 
 # Prints the steps of the ten minutes as lines of STEP LIMIT_S SUFFIX COMMAND... The first ones say what the machine is,
-# the next ones whether the results of the rest can be trusted. Those with `-do` have several commands: see below.
+# the next ones whether the results of the rest can be trusted. Those with `-do` have several commands: see below. The
+# limits are more than ten minutes together; steps take as long as that on slow cards alone.
 first_steps() {
     cat <<LIST
 devices 20 json $cli devices --json
@@ -80,22 +85,23 @@ say() {
     echo "$*" >&2
 }
 
-# ---- steps of several commands: each in a process of its own, which its time limit ends ----
+# ---- steps of several commands: each in a process of its own, which its time limit ends, LIMIT seconds ----
 
 # Prints where cuBLAS lies that the program would find.
 do_libraries() {
     ldconfig -p 2>/dev/null | grep -E 'lib(cuda|cublas|cublasLt)\.so' || echo "no libcuda or libcublas is on the loader's path"
 }
 
-# Runs three tools at a time, for 100 s each, and reports what they have found by then.
+# Runs three tools at a time, for 100 s each where there is time, and reports what they have found by then.
 do_sanitizers() {
     command -v compute-sanitizer >/dev/null || { echo "skipped: there is no compute-sanitizer here" && return; }
+    seconds=$((LIMIT - 5))
     for tool in memcheck racecheck synccheck; do
         (
-            timeout 100 compute-sanitizer --tool $tool --print-limit 30 --error-exitcode 9 \
+            timeout -k 2 $seconds compute-sanitizer --tool $tool --print-limit 30 --error-exitcode 9 \
                 "$cli" selftest --device "$device" >"$out/$tool.txt" 2>&1
             code=$?
-            [ $code = 124 ] && [ "$(grep -c '^=========' "$out/$tool.txt")" -le 1 ] && code="nothing in 100 s"
+            [ $code = 124 ] && [ "$(grep -c '^=========' "$out/$tool.txt")" -le 1 ] && code="nothing in $seconds s"
             [ "$code" = 0 ] && code="nothing"
             echo "$tool: $code"
         ) &
@@ -118,13 +124,15 @@ do_odd_heads() {
     awk -v a="$on_cpu" -v b="$here" 'BEGIN { exit !(a > 0 && b > 0 && (a - b) / a < 0.01 && (b - a) / a < 0.01) }'
 }
 
+# Compares what the guide model answers, token by token.
 do_guide() {
     for on in cpu "$device"; do
-        "$cli" run -m guide.gguf --device "$on" -p Hello -n 48 --temp 0 --json >"$out/guide-$on.json" || return 1
-        grep -o '"text":"[^"]*"' "$out/guide-$on.json" >"$out/guide-$on.txt"
+        "$cli" run -m guide.gguf --device "$on" -p Hello -n 48 --temp 0 --json --tokens >"$out/guide-$on.json" || return 1
+        grep -o '"token_ids":\[[0-9,]*\]' "$out/guide-$on.json" | tr -c '0-9\n' ' ' >"$out/guide-$on.txt"
     done
     cat "$out/guide-cpu.txt"
-    cmp "$out/guide-cpu.txt" "$out/guide-$device.txt" && echo "the same on CPU and GPU"
+    ids=$(wc -w <"$out/guide-cpu.txt")
+    [ "$ids" -gt 0 ] && cmp "$out/guide-cpu.txt" "$out/guide-$device.txt" && echo "the same $((ids)) ids on CPU and GPU"
 }
 
 # Measures all kernels of a decode step, in some of its layers. The launches that are skipped belong to the prompt.
@@ -137,14 +145,18 @@ do_kernels() {
         "$cli" bench $shape -p 0 -n 8 -d 1024 -r 1
 }
 
-# Writes a long answer and records the device's memory meanwhile, which shows whether it grows.
+# Writes a long answer and records the device's memory meanwhile, which shows whether it grows. Where it would take too
+# long, it is stopped as by Ctrl+C, and says how far it came.
 do_answer() {
     (while nvidia-smi --query-gpu=memory.used --format=csv,noheader,nounits; do sleep 1; done) >"$out/answer-memory.txt" 2>/dev/null &
     watcher=$!
     # shellcheck disable=SC2086 # words
-    "$cli" run $shape --raw -p "Once" -n 4000 -c 8192 --temp 0.8 --seed 1 --json
+    timeout -s INT -k 5 $((LIMIT - 10)) "$cli" run $shape --raw -p "Once" -n 4000 -c 8192 --temp 0.8 --seed 1 --json --tokens \
+        >"$out/answer-turn.json"
     code=$?
     kill $watcher 2>/dev/null
+    cat "$out/answer-turn.json"
+    [ $code != 124 ] || [ ! -s "$out/answer-turn.json" ] || code=0
     return $code
 }
 
@@ -172,6 +184,65 @@ row() {
     awk -v what="$1" -v measured="$2" -v model="$3" 'BEGIN {
         printf "| %s | %s | %s | %s |\n", what, measured == "" ? "-" : sprintf("%.4g", measured),
             model == "" ? "-" : model, measured == "" || model == "" ? "-" : sprintf("%.2f", measured / model) }'
+}
+
+# rate KEY: what calibrate has measured of the device, or nothing
+rate() {
+    sed -n '/"devices"/,$p' "$out/calibrate.json" 2>/dev/null | number - "$1"
+}
+
+# rate_row WHAT KEY [COPY]: a line of the table of rates, with the share of a copy
+rate_row() {
+    awk -v what="$1" -v measured="$(rate "$2")" -v copy="${3:-}" 'BEGIN {
+        printf "| %s | %s | %s |\n", what, measured == "" ? "-" : sprintf("%.4g", measured / 1e9),
+            measured == "" || copy == "" ? "" : sprintf("%.0f %%", 100 * measured / copy) }'
+}
+
+# scaled KEY FACTOR: the rate times a factor, or a dash
+scaled() {
+    awk -v measured="$(rate "$1")" -v factor="$2" 'BEGIN { print measured == "" ? "-" : sprintf("%.4g", measured * factor) }'
+}
+
+rates() {
+    copied=$(rate copy_bytes_per_s)
+    echo "| by calibrate | GB/s | of a copy |"
+    echo "| --- | --- | --- |"
+    rate_row "copy within its memory, read and written" copy_bytes_per_s "$copied"
+    rate_row "weights of a decode step" weights_bytes_per_s "$copied"
+    rate_row "attention over f16 KV" attention_bytes_per_s "$copied"
+    rate_row "attention over q8_0 KV" attention_q8_0_bytes_per_s "$copied"
+    rate_row "link to the device" to_device_bytes_per_s
+    rate_row "the same from memory that is not page-locked" unlocked_to_device_bytes_per_s
+    rate_row "KV streamed to the device" stream_bytes_per_s
+    rate_row "link to the host" to_host_bytes_per_s
+    echo
+    echo "Products of many tokens: $(scaled matmul_ops_per_s 1e-12) Tops/s, by cuBLAS $(scaled blas_ops_per_s 1e-12)." \
+        "A layer's small kernels: $(scaled small_kernels_s 1e6) us. To the host and back: $(scaled hand_off_s 1e6) us," \
+        "within a graph $(scaled flag_hand_off_s 1e6)."
+}
+
+# Prints for every 256 tokens of the long answer the median of their times, and the longest one with the token it was of.
+spikes_table() {
+    echo "| tokens | median, ms | longest, ms | longest / median | at token |"
+    echo "| --- | --- | --- | --- | --- |"
+    sed -n 's/.*"token_ms":\[\([0-9.,e+-]*\)\].*/\1/p' "$out/answer.json" 2>/dev/null | tr ',' '\n' | awk '
+        function print_row(    i, j, ms, median) {
+            for (i = 2; i <= n; ++i) {
+                ms = sorted[i]
+                for (j = i - 1; j > 0 && sorted[j] > ms; --j) sorted[j + 1] = sorted[j]
+                sorted[j + 1] = ms
+            }
+            median = sorted[int((n + 1) / 2)]
+            printf "| %d to %d | %.2f | %.2f | %.1f | %d |\n", first, NR + 1, median, sorted[n], median ? sorted[n] / median : 0, at
+            n = 0
+        }
+        n == 0 { first = NR + 1; longest = -1 }
+        {
+            sorted[++n] = $1 + 0
+            if ($1 + 0 > longest) { longest = $1 + 0; at = NR + 1 }
+            if (n == 256) print_row()
+        }
+        END { if (n > 0) print_row() }'
 }
 
 # Prints the means of ncu's values for each kernel and shape of grid, those that take most time first.
@@ -226,6 +297,8 @@ report() {
     printf 'Of what a copy reads and writes, a decode step reads %.0f %% when empty and %.0f %% at 4,096.\n' \
         "$(percent "$(number "$out/decode.json" bandwidth_share 1)")" "$(percent "$(number "$out/decode.json" bandwidth_share 2)")"
     echo
+    rates
+    echo
     echo "## Right?"
     echo
     echo "- self-test: $(number "$out/selftest.json" passed) passed, $(number "$out/selftest.json" failed) failed"
@@ -239,6 +312,8 @@ report() {
     echo "$(number "$out/answer.json" generated_tokens) tokens; a token $(number "$out/answer.json" p50) ms at the median," \
         "$(number "$out/answer.json" p99) ms at 99 %. MiB of the device, first, most and last:" \
         "$(awk '$1 > most { most = $1 } NR == 3 { first = $1 } { last = $1 } END { print first, most, last }' "$out/answer-memory.txt" 2>/dev/null)."
+    echo
+    spikes_table
     echo
     echo "## KV beyond the device's memory (room for 2,048 tokens)"
     echo
@@ -268,9 +343,16 @@ note() {
 run_step() {
     step=$1 limit=$2 suffix=$3
     shift 3
-    if [ -n "${SECONDS_LEFT:-}" ] && [ $(($(date +%s) - started + limit)) -gt "$SECONDS_LEFT" ]; then
-        note "$step" "not begun: it may take $limit s" 0
-        return 0
+    asked=$limit
+    if [ -n "${SECONDS_LEFT:-}" ]; then
+        left=$((SECONDS_LEFT - end_s - $(date +%s) + started))
+        [ $left -gt 0 ] || left=0
+        if [ $((2 * left)) -lt "$limit" ]; then
+            note "$step" "left out: it may take $limit s, and $left are left" 0
+            left_out="$left_out $step"
+            return 0
+        fi
+        [ $left -ge "$limit" ] || limit=$left
     fi
     begun=$(date +%s)
     if [ "$1" = -do ]; then
@@ -279,10 +361,15 @@ run_step() {
         note "$step" "skipped: there is no $1 here" 0
         return 0
     fi
-    OUT="$out" timeout -k 10 "$limit" "$@" >"$out/$step.part" 2>"$out/$step.log" </dev/null
+    OUT="$out" LIMIT="$limit" timeout -k 5 "$limit" "$@" >"$out/$step.part" 2>"$out/$step.log" </dev/null
     code=$?
-    mv "$out/$step.part" "$out/$step.$suffix"
     took=$(($(date +%s) - begun))
+    if [ "$limit" -lt "$asked" ] && { [ $code = 124 ] || [ $code = 137 ]; }; then
+        note "$step" "cut off after $limit s, all that were left of its $asked" "$took"
+        left_out="$left_out $step"
+        return 0
+    fi
+    mv "$out/$step.part" "$out/$step.$suffix"
     case $code in
     0) note "$step" "$(sed -n '1{/^skipped: /p}' "$out/$step.$suffix" | grep . || echo ok)" "$took" ;;
     124 | 137) failed=$((failed + 1)) && note "$step" "cut off after $limit s" "$took" ;;
@@ -292,7 +379,7 @@ run_step() {
 
 # Says that there is no GPU, and checks what can be checked on the CPU.
 without_gpu() {
-    say "There is no CUDA device here that can be used: $("$cli" selftest --device "$device" 2>&1 >/dev/null | tail -n 1)"
+    say "There is no CUDA device here that can be used: $(timeout 60 "$cli" selftest --device "$device" 2>&1 >/dev/null | tail -n 1)"
     say "The CPU is checked in its place."
     failed=0
     # shellcheck disable=SC2086 # two words, or none
@@ -319,7 +406,9 @@ report)
     ;;
 esac
 
-if ! "$cli" devices --json 2>/dev/null | grep -q '"id": "cuda:'; then
+[ $# != 0 ] || : "${SECONDS_LEFT:=600}"
+left_out=
+if ! timeout 20 "$cli" devices --json 2>/dev/null | grep -q '"id": "cuda:'; then
     without_gpu
     exit
 fi
@@ -339,5 +428,6 @@ while read -r step limit suffix command; do
 done <"$out/steps"
 rm -f "$out/steps"
 report | tee "$out/report.md"
+[ -z "$left_out" ] || say "left for the next ./run.sh, since the time was over:$left_out"
 say "report: $out/report.md; all results: $out"
 [ "$failed" = 0 ]

@@ -46,6 +46,23 @@ private Q_SLOTS:
         QVERIFY(json["ttft_ms"].toDouble() > 0);
     }
 
+    void runTellsEachTokenWhereAskedTo()
+    {
+        const auto answer = [](const QStringList& more) {
+            return run_cli(QStringList{"run", "-m", model("llama"), "-p", "hello", "--json"} + more).json();
+        };
+        QVERIFY(!answer({"-n", "2"}).contains("token_ids"));
+        const auto json = answer({"-n", "5", "--temp", "0", "--tokens"});
+        const auto ids = json["token_ids"].toArray(), ms = json["token_ms"].toArray();
+        QCOMPARE(ids.size(), qsizetype(5));
+        QCOMPARE(ms.size(), qsizetype(4));
+        QVERIFY(std::all_of(ms.begin(), ms.end(), [](const QJsonValue& time) { return time.toDouble() > 0; }));
+        auto first = ids;
+        first.removeLast();
+        QCOMPARE(answer({"-n", "4", "--temp", "0", "--tokens"})["token_ids"].toArray(), first);
+        QVERIFY(answer({"-n", "5", "--temp", "5", "--seed", "1", "--tokens"})["token_ids"].toArray() != ids);
+    }
+
     void anAnswerKeepsToAGrammar()
     {
         const QTemporaryDir folder;

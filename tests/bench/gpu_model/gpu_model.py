@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
 """How fast the 7B shape in Q4_K_M should run on a card, from what its kernels read and execute.
 
-    gpu_model.py                 what is expected of six cards, beside the review's table, and how it was checked
+    gpu_model.py                 what is expected of seven cards, beside the review's table, what of the goals that
+                                 reaches, and how it was checked
     gpu_model.py --expected      the same for packaging/gpu-bundle/expected.tsv
-    gpu_model.py --check         whether that file is what --expected prints
+    gpu_model.py --check         whether that file is what --expected prints, and tests/bench/README.md has the goals'
+                                 table as it is printed
 
 What is assumed:
 - A product of one row (matvec) keeps so many copies of weights under way that the memory is never idle: it takes as
@@ -43,6 +45,7 @@ HERE = pathlib.Path(__file__).parent
 ROOT = HERE.parent.parent.parent
 EXPECTED = ROOT / "packaging/gpu-bundle/expected.tsv"
 MEASURED = HERE / "measured.tsv"
+README = HERE.parent / "README.md"
 
 LATENCY_CYCLES = 650
 L2_CYCLES = 300
@@ -101,6 +104,10 @@ REVIEW = {
     "RTX 3060": ((55, 62), (900, 1300)), "RTX 4060": ((50, 54), (1100, 1600)),
     "RTX 5070 Ti": ((140, 160), (3500, 5000)), "H100": ((230, 300), (3500, 6000)),
 }  # fmt: skip
+
+# Percent of the nominal bandwidth that decode was to reach, and how many times the review's prefill.
+DECODE_GOALS = {"RTX 3060": 75, "RTX 4060": 75, "RTX 5070 Ti": 75, "H100": 60}
+PREFILL_GOAL = 2
 
 # Seconds of a layer's small kernels on an H200, by ncu.
 MERGE_S = 5.5e-6
@@ -319,15 +326,46 @@ def text(pair):
     return f"{pair[0]} - {pair[1]}" if pair else ""
 
 
+def decode_percent(card, of):
+    return 100 * decode(card, 0) * step_bytes() / of
+
+
+def judged(value, goal, digits, unit=""):
+    """Prints a value rounded, and judges it as it is."""
+    return f"{value:.{digits}f}{unit}, " + ("reached" if value >= goal else "**missed**")
+
+
+def goals_table():
+    """Decode when empty; prefill of 4,096 tokens by the faster products of ours and cuBLAS's."""
+    lines = [
+        "| card | decode, of nominal | goal | of a copy | prefill / low of the review | / its middle | / its high | goal |",
+        "| --- | --- | --- | --- | --- | --- | --- | --- |",
+    ]
+    for card in CARDS:
+        goal = DECODE_GOALS.get(card.name)
+        nominal = decode_percent(card, card.nominal_gb_s * 1e9)
+        cells = [judged(nominal, goal, 1, " %") if goal else f"{nominal:.1f} %", f"{goal} %" if goal else "",
+                 f"{decode_percent(card, card.copy):.0f} %"]
+        if card.name in REVIEW:
+            low, high = REVIEW[card.name][1]
+            cells += [judged(expectations(card)["prefill_blas"] / of, PREFILL_GOAL, 2) for of in (low, (low + high) / 2, high)]
+            cells += [f"{PREFILL_GOAL}"]
+        else:
+            cells += [""] * 4
+        lines.append(f"| {card.name} | " + " | ".join(cells) + " |")
+    return lines
+
+
 def print_report():
     print("| card | decode, empty | share of a copy | at 4,096 | review, kernels of then | prefill 4,096, own | with cuBLAS | review |")
     print("| --- | --- | --- | --- | --- | --- | --- | --- |")
     for card in CARDS:
         e = expectations(card)
         review = REVIEW.get(card.name, (None, None))
-        share = 100 * e["decode_0"] * step_bytes() / card.copy
+        share = decode_percent(card, card.copy)
         print(f"| {card.name} | {e['decode_0']:.0f} | {share:.0f} % | {e['decode_4096']:.0f} | {text(review[0])} | "
               f"{e['prefill_own']:.0f} | {e['prefill_blas']:.0f} | {text(review[1])} |")
+    print("\n" + "\n".join(goals_table()))
     print("\n| card | merge of a layer at 8,192, us, fbdae1c | by itself | at the end | at 32,768, fbdae1c | by itself | at the end |")
     print("| --- | --- | --- | --- | --- | --- | --- |")
     for card in CARDS:
@@ -356,6 +394,8 @@ def main():
     elif given.check:
         if EXPECTED.read_text() != expected_file():
             sys.exit(f"{EXPECTED} is not what the model says: `gpu_model.py --expected` makes it")
+        if "\n".join(goals_table()) not in README.read_text():
+            sys.exit(f"{README} has another table of the goals than `gpu_model.py` prints")
     else:
         print_report()
 

@@ -143,6 +143,12 @@ int EmulatedGpu::graphs_made() const
     return state_->graphs_made;
 }
 
+int EmulatedGpu::copies_recorded() const
+{
+    const Lock lock(state_->mutex);
+    return state_->copies_recorded;
+}
+
 std::string EmulatedGpu::leaks() const
 {
     const Lock lock(state_->mutex);

@@ -76,6 +76,8 @@ public:
     std::string leaks() const;  // what was made and not given back; else empty
     int kernels_run() const;
     int graphs_made() const;
+    /// Returns how many copies, of any direction, were recorded for graphs so far.
+    int copies_recorded() const;
     int blas_products() const;
 
     struct State;

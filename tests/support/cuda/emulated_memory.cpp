@@ -44,6 +44,15 @@ void* address(DevicePtr at)
 {
     return reinterpret_cast<void*>(static_cast<std::uintptr_t>(at));
 }
+
+Status enqueue_copy(Queue queue, Task task)
+{
+    const Status queued = enqueue(queue, std::move(task));
+    if (queued == Status::Ok && queue->capture)
+        ++gpu->copies_recorded;
+    return queued;
+}
+
 Status memory_info(std::size_t* free_bytes, std::size_t* total_bytes)
 {
     const Call call;
@@ -170,10 +179,10 @@ Status copy_to_device(DevicePtr to, const void* from, std::size_t bytes, Queue q
     if (!on_device(to, bytes))
         return Status::InvalidValue;
     if (is_pinned(from, bytes))
-        return enqueue(queue, [=] { copy_bytes(address(to), from, bytes); });
+        return enqueue_copy(queue, [=] { copy_bytes(address(to), from, bytes); });
     const auto* first = static_cast<const std::byte*>(from);
     const auto kept = std::make_shared<std::vector<std::byte>>(first, first + bytes);
-    return enqueue(queue, [=] { copy_bytes(address(to), kept->data(), bytes); });
+    return enqueue_copy(queue, [=] { copy_bytes(address(to), kept->data(), bytes); });
 }
 
 Status copy_to_host(void* to, DevicePtr from, std::size_t bytes, Queue queue)
@@ -186,7 +195,7 @@ Status copy_to_host(void* to, DevicePtr from, std::size_t bytes, Queue queue)
     const bool waits = !is_pinned(to, bytes);
     if (waits && queue && queue->capture)
         return Status::CaptureUnsupported;
-    const Status queued = enqueue(queue, [=] { copy_bytes(to, address(from), bytes); });
+    const Status queued = enqueue_copy(queue, [=] { copy_bytes(to, address(from), bytes); });
     if (waits)
         submit_all();
     if (waits && queued == Status::Ok)
@@ -209,7 +218,7 @@ Status copy_rectangle(const RectangleCopy* copy, Queue queue)
     const bool waits = !is_pinned(c.to.host, (c.height - 1) * c.to.pitch_bytes + c.width_bytes);
     if (waits && queue && queue->capture)
         return Status::CaptureUnsupported;
-    const Status queued = enqueue(queue, [c] {
+    const Status queued = enqueue_copy(queue, [c] {
         for (std::size_t run = 0; run < c.height; ++run)
             std::memcpy(static_cast<std::byte*>(const_cast<void*>(c.to.host)) + run * c.to.pitch_bytes,
                         static_cast<const std::byte*>(address(c.from.device)) + run * c.from.pitch_bytes,
@@ -231,7 +240,7 @@ Status copy_on_device(DevicePtr to, DevicePtr from, std::size_t bytes, Queue que
     const auto known = [&](DevicePtr at) { return on_device(at, bytes) || is_pinned(address(at), bytes); };
     if (!known(to) || !known(from))
         return Status::InvalidValue;
-    return enqueue(queue, [=] { copy_bytes(address(to), address(from), bytes); });
+    return enqueue_copy(queue, [=] { copy_bytes(address(to), address(from), bytes); });
 }
 
 Status fill(DevicePtr to, unsigned char value, std::size_t bytes, Queue queue)

@@ -119,6 +119,7 @@ struct EmulatedGpu::State {
     std::string fault;
     int kernels_run = 0;
     int graphs_made = 0;
+    int copies_recorded = 0;
     std::set<BlasHandle> blas_handles;
     int blas_calls = 0, blas_fails_at = 0, blas_products = 0;
 };
