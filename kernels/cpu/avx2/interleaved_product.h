@@ -38,14 +38,15 @@ template <class Format, class Products, int Tokens>
                                 std::ptrdiff_t stride, __m256* sums)
 {
     using Rows = typename Format::Rows;
-    constexpr int kParts = Rows::kHalves ? 2 : 1, kTogether = Format::kTogether;
+    using Kind = TileKind<Rows, Products>;
+    constexpr int kParts = Kind::kParts, kTogether = Format::kTogether;
     constexpr int kScales = kTogether * kParts * kPanelRows;
     constexpr std::ptrdiff_t kGroupBytes = std::ptrdiff_t(Rows::kBytes) * kPanelRows / Rows::kGroups;
     for (int block = 0; block < blocks; ++block, rows += Rows::kGroups * kGroupBytes)
         for (int group = 0; group < Rows::kGroups; group += kTogether) {
             if (ahead)
                 read_ahead(rows + group * kGroupBytes, kTogether * kGroupBytes);
-            add_groups<Rows, Products, Format, Tokens>({words_of<Format>(rows, group), scales.scale, scales.offset}, x,
+            add_groups<Kind, Products, Format, Tokens>({words_of<Format>(rows, group), scales.scale, scales.offset}, x,
                                                        stride, sums);
             scales = {scales.scale + kScales, scales.offset + kScales};
             x = groups_from(x, kTogether, kParts);
@@ -99,7 +100,7 @@ void matmul_interleaved(const MatMul& m)
         const Panel panel{groups, kParts, thread_scratch(Panel::bytes(groups, kParts))};
         for (int r = 0; r < whole; r += kPanelRows) {
             unpack_interleaved<Format>(m.weights + r * stride, panel);
-            product_with_panel<Rows, Products>(m, panel, kPanelRows, m.out + r);
+            product_with_panel<TileKind<Rows, Products>, Products>(m, panel, kPanelRows, m.out + r);
         }
     }
     if (whole < m.rows) {  // the rows that are not interleaved

@@ -123,8 +123,9 @@ void unpack_row(const std::byte* row, int groups, Chunk256* chunks)
     }
 }
 
+/// Multiplies few tokens. Everything is inlined: calls for every 256 weights would take time.
 template <class Format, class Products>
-void product_by_rows(const MatMul& m, Chunk256* chunks)
+[[gnu::flatten]] void product_by_rows(const MatMul& m, Chunk256* chunks)
 {
     constexpr int kParts = Format::kHalves ? 2 : 1;
     const int groups = m.n / 32;
@@ -151,35 +152,37 @@ void product_by_rows(const MatMul& m, Chunk256* chunks)
     }
 }
 
-template <class Format, class Products>
+/// Multiplies the first `rows` rows of a panel with all tokens. out: the first token's
+template <class Kind, class Products>
 void product_with_panel(const MatMul& m, const Panel& panel, int rows, float* out)
 {
     const auto tile_of = [&]<int Tokens>(int first) {
-        tile<Format, Products, Tokens>(panel, rows, token_row<Format>(m, first), std::ptrdiff_t(m.x_stride),
-                                       out + std::size_t(first) * m.out_stride, m.out_stride);
+        tile<Kind, Products, Tokens>(panel, rows, token_row<Kind>(m, first), std::ptrdiff_t(m.x_stride),
+                                     out + std::size_t(first) * m.out_stride, m.out_stride);
     };
     for_token_runs<kTileTokens>(m.tokens, tile_of);
 }
 
-template <class Format, class Products>
-void product_by_panels(const MatMul& m)
+/// Multiplies rows that are `stride` bytes apart with many tokens.
+template <class Kind, class Products>
+void product_by_panels(const MatMul& m, std::ptrdiff_t stride, FillPanel* fill)
 {
-    constexpr int kParts = Format::kHalves ? 2 : 1;
     const int groups = m.n / 32;
-    const Panel panel{groups, kParts, thread_scratch(Panel::bytes(groups, kParts))};
-    const std::ptrdiff_t stride = std::ptrdiff_t(groups / Format::kGroups) * Format::kBytes;
+    const Panel panel{groups, Kind::kParts, thread_scratch(Panel::bytes(groups, Kind::kParts))};
     for (int r = 0; r < m.rows; r += kPanelRows) {
         const int rows = m.rows - r < kPanelRows ? m.rows - r : kPanelRows;
-        fill_panel<Format>(panel, m.weights + r * stride, stride, rows);
-        product_with_panel<Format, Products>(m, panel, rows, m.out + r);
+        fill(m.weights + r * stride, stride, rows, panel);
+        product_with_panel<Kind, Products>(m, panel, rows, m.out + r);
     }
 }
 
 template <class Format, class Products>
 void matmul_packed(const MatMul& m)
 {
-    if (m.tokens > kFewTokens)
-        return product_by_panels<Format, Products>(m);
+    if (m.tokens > kFewTokens) {
+        const std::ptrdiff_t stride = std::ptrdiff_t(m.n / 32 / Format::kGroups) * Format::kBytes;
+        return product_by_panels<TileKind<Format, Products>, Products>(m, stride, fill_panel<Format>);
+    }
     const auto chunk_count = std::size_t(m.n / 32 + 7) / 8;
     product_by_rows<Format, Products>(m, reinterpret_cast<Chunk256*>(thread_scratch(chunk_count * sizeof(Chunk256))));
 }
