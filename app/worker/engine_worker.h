@@ -113,17 +113,17 @@ private:
     void endVersions(const QString& conversation, const QStringList& path);
     engine::Result<engine::SequenceId> sequenceFor(const QString& conversation);
     std::optional<engine::SequenceId> knownSequence(const QString& conversation);
-    void addPlace(const QString& conversation, engine::SequenceId sequence);
+    void addSequence(const QString& conversation, engine::SequenceId sequence);
     engine::Listener idleListener();
     void poll();
 
     std::unique_ptr<engine::Engine> m_engine;
     std::stop_token m_shutdown;
-    struct Place {
+    struct HeldSequence {
         QString conversation;
         engine::SequenceId sequence;
     };
-    QList<Place> m_places;  // sequences in the engine, the last used one last
+    QList<HeldSequence> m_held;  // sequences in the engine, the last used one last
     struct Version {
         QString conversation;
         QString message;

@@ -50,7 +50,7 @@ public:
 
 private:
     /// Says where a layer computes, and the step it belongs to.
-    struct Place {
+    struct LayerSite {
         Backend& on;
         Activations& a;
         const Step& step;
@@ -61,23 +61,23 @@ private:
     void bring_rows(Backend& to, const Step& step);
     void join_given(CpuBackend& host);
     void bring_shared_kv_home(const Step& step);
-    void keep_states(int l, const Place& at);
-    void layer(int l, const LayerWeights& w, const LayerWeights* next, const Place& at);
-    void mix(int l, const LayerWeights& w, const LayerWeights* next, Rows& x, const Place& at);
-    Rows& part_input(Vector norm, const StreamConnection& streams, const Matrix& reader, const Place& at);
-    void attention(int l, const LayerWeights& w, Rows& x, const Place& at);
-    void attend(int l, const LayerWeights& w, const HeadLayout& heads, Rows& out, const Place& at);
-    void attend_latent(int l, const LayerWeights& w, Rows& x, const Place& at);
+    void keep_states(int l, const LayerSite& at);
+    void layer(int l, const LayerWeights& w, const LayerWeights* next, const LayerSite& at);
+    void mix(int l, const LayerWeights& w, const LayerWeights* next, Rows& x, const LayerSite& at);
+    Rows& part_input(Vector norm, const StreamConnection& streams, const Matrix& reader, const LayerSite& at);
+    void attention(int l, const LayerWeights& w, Rows& x, const LayerSite& at);
+    void attend(int l, const LayerWeights& w, const HeadLayout& heads, Rows& out, const LayerSite& at);
+    void attend_latent(int l, const LayerWeights& w, Rows& x, const LayerSite& at);
     ExpertParameters expert_parameters(int l, const Step& step, Rows* routed_by) const;
-    void experts(int l, const LayerWeights& w, Rows& x, const Place& at);
-    void feed_forward(const LayerWeights& w, Rows& x, const Matrix& reader, const Place& at);
-    void feed_forward_beside_experts(int l, const LayerWeights& w, Rows& x, const Place& at);
-    void side_branch(int l, const LayerWeights& w, Rows& x, const Place& at);
+    void experts(int l, const LayerWeights& w, Rows& x, const LayerSite& at);
+    void feed_forward(const LayerWeights& w, Rows& x, const Matrix& reader, const LayerSite& at);
+    void feed_forward_beside_experts(int l, const LayerWeights& w, Rows& x, const LayerSite& at);
+    void side_branch(int l, const LayerWeights& w, Rows& x, const LayerSite& at);
     FollowingNorm norm_behind_layer(int l, const LayerWeights& w, const LayerWeights* next) const;
     FollowingNorm norm_behind_mixers(int l, const LayerWeights& w, const LayerWeights* next) const;
     FollowingNorm following(Vector norm, const StreamConnection& streams, const Matrix& reader) const;
-    void add_branch(Rows& y, const Product& product, Vector post_norm, const FollowingNorm& norm, const Place& at);
-    void add_normed(Vector post_norm, const Place& at);
+    void add_branch(Rows& y, const Product& product, Vector post_norm, const FollowingNorm& norm, const LayerSite& at);
+    void add_normed(Vector post_norm, const LayerSite& at);
 
     const Hyperparameters& h_;
     const Weights& weights_;
