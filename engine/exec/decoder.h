@@ -40,8 +40,8 @@ public:
     /// Gives the final hidden states of rows [first, first + count) of the last append(), behind the last norm. out:
     /// (count, dim). Precondition: the model has one residual stream.
     void made_of(const Placement& placement, RowRange rows, std::span<float> out);
-    /// For a block of multi-token prediction only: the model's hidden state of the token before each one that append()
-    /// computes next, (rows, dim). Fill it before that call.
+    /// Returns the rows for the model's hidden state of the token before each one that append() computes next, (rows,
+    /// dim). They are to be filled before that call. For a block of multi-token prediction only.
     Rows& given() { return given_; }
 
     /// Returns the logits, (vocabulary,), after one row of the last append(); see OutputHead.

@@ -65,7 +65,8 @@ public:
 
     const GgufTensor* tensor(std::string_view name) const;  // null: there is none
     std::span<const GgufTensor> tensors() const { return tensors_; }
-    /// NVFP4 weights NAME.weight may come with a factor for all of them, NAME.scale; null: there is none.
+    /// Returns the factor for all of these weights, which NVFP4's NAME.weight may have beside them as NAME.scale; null:
+    /// there is none.
     const GgufTensor* scale_of(const GgufTensor& weights) const;
 
     std::uint64_t file_bytes() const;  // of all parts
