@@ -47,7 +47,7 @@ public:
     CudaBackend(const CudaBackend&) = delete;
     CudaBackend& operator=(const CudaBackend&) = delete;
 
-    // Between steps; see the parts.
+    // Call these between steps; see the parts.
     void set_joining(CudaJoining joining) { graphs_.set_joining(joining); }
     void forget_recordings() { graphs_.forget(); }
     void use_blas(const Hyperparameters& h) { products_.use_blas(h); }

@@ -44,7 +44,7 @@ public:
     /// where that was stopped.
     static Result<GgufFile> open(const std::filesystem::path& path, const std::stop_token& stop = {});
 
-    // Metadata, of the first part. Nothing where the key is missing or holds another kind of value.
+    // These return metadata of the first part; nothing where the key is missing or holds another kind of value.
     std::optional<std::string_view> string(std::string_view key) const { return metadata_.string(key); }
     std::optional<std::int64_t> integer(std::string_view key) const { return metadata_.integer(key); }
     std::optional<double> number(std::string_view key) const { return metadata_.number(key); }
