@@ -4,7 +4,6 @@
 #include "app/log/log.h"
 #include "app/log/placement_log.h"
 #include "app/system/background.h"
-#include "app/system/drawing_priority.h"
 #include "app/system/log_lines.h"
 #include "app/system/remote_path.h"
 #include "app/system/start.h"

@@ -37,7 +37,8 @@ struct DraftBenchReport {
     double median_gain = 0;
 };
 
-/// BadRequest: the answer is too short to be timed. Internal: drafts changed it.
+/// Measures answers with and without drafts, in pairs. BadRequest: the answer is too short to be timed. Internal:
+/// drafts changed it.
 Result<DraftBenchReport> bench_drafts(const LoadRequest& load, const DraftBenchRequest& request,
                                       const std::function<void(const DraftBenchPair&)>& on_pair);
 

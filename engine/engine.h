@@ -273,9 +273,11 @@ public:
     virtual void unload() = 0;
     virtual bool loaded() const = 0;
 
-    /// A new empty conversation. Its KV cache keeps the longest common prefix from one generate() to the next.
+    /// Begins an empty conversation and returns its number. Its KV cache keeps the longest common prefix from one
+    /// generate() to the next.
     virtual Result<SequenceId> create_sequence() = 0;
-    /// A second conversation that shares the first `tokens` tokens of another (-1: all), without copying them.
+    /// Begins a second conversation with the first `tokens` tokens of another (-1: all), which both share without a
+    /// copy.
     virtual Result<SequenceId> branch(SequenceId from, int tokens) = 0;
     virtual void end_sequence(SequenceId sequence) = 0;
 
@@ -289,10 +291,10 @@ public:
     /// turn.
     virtual Result<TurnId> begin(SequenceId sequence, const Request& request, const Listener& listener,
                                  std::stop_token stop) = 0;
-    /// One step of all turns that run: an answer gets on by a token at least, a prompt by some, within a budget of rows
-    /// that keeps the pace of the answers. A turn for which there is no memory waits until another one is over. Before
-    /// the step, what was posted is carried out; of that, and of what moves, `listener` is told. Answers the turns that
-    /// are over and have not been ended.
+    /// Computes one step of all turns that run: an answer gets on by a token at least, a prompt by some, within a
+    /// budget of rows that keeps the pace of the answers. A turn for which there is no memory waits until another one
+    /// is over. Before the step, what was posted is carried out; of that, and of what moves, `listener` is told.
+    /// Returns the turns that are over and have not been ended.
     virtual std::vector<TurnId> step(const Listener& listener) = 0;
     /// Returns what became of the turn, which is gone then. One that is not over is stopped.
     virtual Result<Turn> end(TurnId turn) = 0;
@@ -319,8 +321,9 @@ public:
         return fail(Error::Code::Unsupported, "this engine makes no embeddings");
     }
 
-    /// Thread-safe. The command is carried out between tokens, between prefill chunks, and when idle at the next
-    /// poll(); its answer is an Event of kind CommandDone with the id returned here. 0: there was no memory for it.
+    /// Queues a command, on any thread. The engine carries it out between tokens, between prefill chunks, and when idle
+    /// at the next poll(); its answer is an Event of kind CommandDone with the id returned here. 0: there was no memory
+    /// for it.
     virtual std::uint64_t post(Command command) = 0;
 
     /// Carries out what was posted, and what follows from it, such as the move of many layers. Where on_posted is set,

@@ -11,7 +11,7 @@ struct FillMarks {
     int file = -1;        // before the name of each file, where there are several
     int repository = -1;  // before the name of what these files belong to
 
-    /// False: the model fills no gaps.
+    /// Says whether the model fills gaps.
     bool are_there() const { return prefix >= 0 && suffix >= 0; }
 };
 

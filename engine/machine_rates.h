@@ -108,10 +108,11 @@ struct MachineRates {
     /// another device has that id now.
     DeviceRates device_rates(const std::string& id, std::string_view name, KvType k_type, KvType v_type) const;
 
-    /// Seconds to read `bytes` of weights in a step that reads `set_bytes` in all. Empty: the type was not measured.
+    /// Returns the seconds to read `bytes` of weights in a step that reads `set_bytes` in all. Empty: the type was not
+    /// measured.
     std::optional<double> product_seconds(std::string_view type, int row_length, double bytes, double set_bytes) const;
-    /// Seconds for this many multiplications and additions of a prompt; the nearest row length stands for others.
-    /// Empty: that was not measured.
+    /// Returns the seconds for this many multiplications and additions of a prompt; the nearest row length stands for
+    /// others. Empty: that was not measured.
     std::optional<double> prompt_seconds(std::string_view type, int row_length, double operations) const;
     /// Does for KV what product_seconds() does for weights. The nearest head length that was measured stands for
     /// others; groups are interpolated.

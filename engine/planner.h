@@ -67,7 +67,7 @@ class PredictionCorrection
 {
 public:
     void observe(double predicted_s, double observed_s);
-    /// Empty: nothing was observed yet.
+    /// Returns by what a predicted time is to be multiplied. Empty: nothing was observed yet.
     std::optional<double> factor() const { return factor_; }
 
 private:
@@ -81,8 +81,8 @@ public:
     /// Reads a file's header.
     static Result<Planner> open(const std::filesystem::path& model);
 
-    /// A row for each context. The request's model and context do not matter, but for the context the scratch is made
-    /// for. BadRequest where the placement makes no sense.
+    /// Makes a plan with a row for each context. The request's model and context do not matter, but for the context the
+    /// scratch is made for. BadRequest where the placement makes no sense.
     Result<Plan> plan(const LoadRequest& wish, std::span<const int> contexts, const MachineRates* rates) const;
 
     /// Measures the rates that this model needs and no others, with the request's threads: more exact than those of the

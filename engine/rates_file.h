@@ -15,7 +15,7 @@ public:
     /// `data_folder` empty: the environment names none, and nothing is kept.
     explicit RatesFile(const std::filesystem::path& data_folder);
 
-    /// Empty: nothing is kept. BadFile with one sentence for what keep() did not write.
+    /// Reads what is kept. Empty: nothing is. BadFile with one sentence for what keep() did not write.
     Result<std::optional<MachineRates>> read() const;
     /// Adds what was measured to what is kept (see merge()); what cannot be read is written anew. CannotWrite.
     Status keep(const MachineRates& rates) const;

@@ -30,7 +30,7 @@ struct TokenizedText {
     std::vector<std::string> warnings;
 };
 
-/// Works on vocabulary-only files too.
+/// Splits a text into the tokens of a model, whose file may be a vocabulary alone.
 Result<TokenizedText> tokenize(const std::filesystem::path& model, std::string_view text,
                                const TokenizeOptions& options);
 

@@ -293,9 +293,9 @@ void CatalogueController::copyPath(const QString& id)
                                                               : QDir::toNativeSeparators(m_models.entry(row).path));
 }
 
-QList<Place> CatalogueController::placesToLookInto() const
+QList<StoreFolder> CatalogueController::placesToLookInto() const
 {
-    QList<Place> places;
+    QList<StoreFolder> places;
     for (const QString& folder : m_folders)
         places.append({Store::Folder, folder});
     if (!m_fetchFolder.isEmpty() && !m_folders.contains(m_fetchFolder))  // else what is fetched would not be found
@@ -386,7 +386,7 @@ QString CatalogueController::knownId(const QString& path) const
 void CatalogueController::showPlaces()
 {
     m_places.clear();
-    for (const Place& place : placesToLookInto()) {
+    for (const StoreFolder& place : placesToLookInto()) {
         ModelPlace shown;
         ModelEntry named;
         named.store = place.store;

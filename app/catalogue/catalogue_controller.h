@@ -126,7 +126,7 @@ Q_SIGNALS:
     void errorChanged();
 
 private:
-    QList<Place> placesToLookInto() const;
+    QList<StoreFolder> placesToLookInto() const;
     void onEntries(quint64 job, const QList<ModelEntry>& entries);
     void onScanned(quint64 job, const ScanReport& report);
     void onModelReady(const engine::ModelInfo& model);

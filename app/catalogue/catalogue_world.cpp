@@ -9,7 +9,7 @@ CatalogueWorld CatalogueWorld::ofThisComputer(const ModelInspector& inspect, con
     return {.inspect = inspect,
             .otherPlaces =
                 [fetched = folders.data + QStringLiteral("/models")] {
-                    QList<Place> places = placesOfOtherPrograms(Surroundings::ofThisComputer());
+                    QList<StoreFolder> places = placesOfOtherPrograms(Surroundings::ofThisComputer());
                     places.append({Store::Folder, fetched});  // models that are fetched from no hub go there
                     return places;
                 },

@@ -11,7 +11,7 @@
 
 struct CatalogueWorld {
     ModelInspector inspect;
-    std::function<QList<Place>()> otherPlaces;
+    std::function<QList<StoreFolder>()> otherPlaces;
     std::function<engine::MachineMemory()> memory;
     QString cacheFile;   // of headers; empty: none
     QString usedFile;    // says which models were used when; empty: none

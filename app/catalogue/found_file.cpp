@@ -14,7 +14,7 @@ QString repository(const QString& root, const QString& path)
 
 }  // namespace
 
-Findings lookInto(const Place& place, const WalkLimits& limits, const std::stop_token& stop)
+Findings lookInto(const StoreFolder& place, const WalkLimits& limits, const std::stop_token& stop)
 {
     if (!QFileInfo(place.path).isDir())
         return {};

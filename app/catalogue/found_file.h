@@ -31,7 +31,7 @@ struct Findings {
 };
 
 /// Looks into a place by the rules of its store. Nothing there is written, locked or deleted. Any thread.
-Findings lookInto(const Place& place, const WalkLimits& limits, const std::stop_token& stop);
+Findings lookInto(const StoreFolder& place, const WalkLimits& limits, const std::stop_token& stop);
 
 Findings lookIntoOllama(const QString& root, const WalkLimits& limits, const std::stop_token& stop);
 Findings lookIntoHuggingFace(const QString& root, const WalkLimits& limits, const std::stop_token& stop);

@@ -43,7 +43,7 @@ public:
 
     ScanReport run()
     {
-        for (const Place& place : m_request.places) {
+        for (const StoreFolder& place : m_request.places) {
             if (m_stop.stop_requested())
                 break;
             scan(place);
@@ -56,7 +56,7 @@ public:
     }
 
 private:
-    void scan(const Place& place)
+    void scan(const StoreFolder& place)
     {
         flush();  // what was found is shown now: the place may be a slow share
         const Findings found = lookInto(place, m_request.limits, m_stop);

@@ -11,7 +11,7 @@
 
 /// Holds what a scan is to do.
 struct ScanRequest {
-    QList<Place> places;
+    QList<StoreFolder> places;
     QStringList files;  // that the user opened one by one, wherever they lie
     QString cacheFile;  // of headers; empty: none
     WalkLimits limits;
@@ -20,7 +20,7 @@ struct ScanRequest {
 
 /// Holds what became of one place.
 struct PlaceReport {
-    Place place;
+    StoreFolder place;
     bool there = false;
     int files = 0;   // that may be models
     int models = 0;  // that no place searched before it has

@@ -48,16 +48,16 @@ public:
     {
         if (!path)
             return;
-        for (const Place& place : m_places)
+        for (const StoreFolder& place : m_places)
             if (place.path == *path)
                 return;
         m_places.append({store, *path});
     }
-    QList<Place> take() { return std::move(m_places); }
+    QList<StoreFolder> take() { return std::move(m_places); }
 
 private:
     const Surroundings& m_here;
-    QList<Place> m_places;
+    QList<StoreFolder> m_places;
 };
 
 std::optional<QString> firstOf(std::initializer_list<std::optional<QString>> candidates)
@@ -84,7 +84,7 @@ void addLmStudio(Places& places, const Surroundings& here, const QString& settin
     places.add(Store::LmStudio, places.atHome(".cache/lm-studio/models"));
 }
 
-QList<Place> onLinux(const Surroundings& here)
+QList<StoreFolder> onLinux(const Surroundings& here)
 {
     Places places(here);
     const QString cache = places.base("XDG_CACHE_HOME", ".cache");
@@ -101,7 +101,7 @@ QList<Place> onLinux(const Surroundings& here)
     return places.take();
 }
 
-QList<Place> onWindows(const Surroundings& here)
+QList<StoreFolder> onWindows(const Surroundings& here)
 {
     Places places(here);
     const QString local = places.base("LOCALAPPDATA", "AppData/Local");
@@ -134,7 +134,7 @@ Surroundings Surroundings::ofThisComputer()
             }};
 }
 
-QList<Place> placesOfOtherPrograms(const Surroundings& here)
+QList<StoreFolder> placesOfOtherPrograms(const Surroundings& here)
 {
     return here.system == Surroundings::System::Windows ? onWindows(here) : onLinux(here);
 }

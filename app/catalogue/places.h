@@ -9,7 +9,8 @@
 /// Says in whose folder a model lies. Opened: in none that is searched, the user opened its file; Server: on a server.
 enum class Store { Folder, Ollama, HuggingFace, LmStudio, Jan, Gpt4All, LlamaCpp, Opened, Server };
 
-struct Place {
+/// Says which folder is looked through for models, and whose it is.
+struct StoreFolder {
     Store store = Store::Folder;
     QString path;
 };
@@ -27,4 +28,4 @@ struct Surroundings {
 
 /// Returns the folders in which other programs keep models, whether they exist or not. A folder that an environment
 /// variable names replaces the usual one. No path comes twice.
-QList<Place> placesOfOtherPrograms(const Surroundings& here);
+QList<StoreFolder> placesOfOtherPrograms(const Surroundings& here);

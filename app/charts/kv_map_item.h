@@ -51,7 +51,7 @@ public:
     int nextToLeave() const;
     bool windowed() const;  // some blocks lie behind a sliding window
     int blockTokens() const { return m_map ? m_map->block_tokens : 0; }
-    // About the states of the conversation's recurrent layers, each of which has one.
+    // These tell of the states of the conversation's recurrent layers, each of which has one.
     int statesOnDevice() const { return allStates().device; }
     int statesOnHost() const { return allStates().host; }
     double stateBytes() const { return double(allStates().bytes); }

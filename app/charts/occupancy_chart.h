@@ -41,7 +41,7 @@ public:
 
 Q_SIGNALS:
     void draggedBytesChanged();
-    // A line was let go.
+    // The user has let go of a line.
     void budgetChosen(double bytes);
     void watermarkChosen(double bytes);
 

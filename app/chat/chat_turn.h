@@ -84,7 +84,7 @@ public:
         QString conversation;
         QStringList answers = {};
     };
-    /// When the next model is ready, goes on with each conversation's shown answer and with the others cut off there.
+    /// Goes on, when the next model is ready, with each conversation's shown answer and with the others cut off there.
     void goOnAfterLoad(const QList<Cut>& cut) { m_goOnAfterLoad = cut; }
     void onModelChanged();
     void onTitleElsewhere() { Q_EMIT elsewhereChanged(); }

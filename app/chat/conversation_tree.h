@@ -19,7 +19,7 @@ public:
 
     bool isEmpty() const { return m_nodes.isEmpty(); }
     qsizetype size() const { return m_nodes.size(); }
-    /// Null: there is no such message. The pointer is valid until the next add().
+    /// Returns the message with this id. Null: there is none. The pointer is valid until the next add().
     const StoredMessage* find(const QString& id) const;
     StoredMessage* find(const QString& id);
 

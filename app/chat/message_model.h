@@ -84,7 +84,7 @@ public:
     void setSpeed(const QString& message, double tokensPerSecond);
 
     Q_INVOKABLE QString shownText(int row) const { return data(index(row), TextRole).toString(); }
-    /// Positions in shownText() where the guessed pieces begin and end: begin, end, begin, end.
+    /// Returns the positions in shownText() where the guessed pieces begin and end: begin, end, begin, end.
     Q_INVOKABLE QList<int> guessedPlaces(int row) const;
     /// Sets where guessedPlaces() finds the guessed pieces; null: there are none.
     void setGuessed(const GuessedText* guessed) { m_guessed = guessed; }

@@ -24,7 +24,7 @@ public:
     void forget(const QString& id);
     void dropIdle();  // those that are not shown, have no turn and wait for no file
 
-    // Each puts something into the store as it is now.
+    // These put a conversation, or one of its messages, into the store as it is now.
     void save(OpenConversation& conversation);
     void save(OpenConversation& conversation, const QString& message);
     void saveAll(OpenConversation& conversation);  // without the answers that still wait

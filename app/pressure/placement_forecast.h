@@ -78,7 +78,7 @@ public:
 
     const PlacementPreview& now() const { return m_now; }  // for the present placement, as it was planned last
     QVariant spillTokens() const;                          // where the first block leaves; undefined: none does
-    /// Predicted speed by context, from an empty to a full one; empty where it is not known.
+    /// Returns the predicted speed by context, from an empty to a full one; empty where it is not known.
     const QList<QPointF>& predicted() const { return m_predicted; }
     /// Says whether this answer, of which nothing moved, was clearly faster than any could be by the rates that
     /// predictions are computed from.

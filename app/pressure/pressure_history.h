@@ -66,7 +66,7 @@ public:
     /// Call it when the answer has ended: one too short for points of its own gets one, of all its tokens.
     void finish(quint64 turn, const engine::Telemetry& last);
 
-    // What was measured at another time, oldest first.
+    // These take what was measured at another time, the oldest first.
     void restore(const Sample& sample) { m_samples.add(sample); }
     void restore(const Run& run) { m_runs.push_back(run); }
     void restore(const Mark& mark) { m_marks.add(mark); }

@@ -54,7 +54,7 @@ class Dialect
 public:
     virtual ~Dialect() = default;
     virtual tl::expected<Asked, Refusal> read(const Json& body, const Served& served) const = 0;
-    /// The body of an answer that is an error.
+    /// Returns the body of an answer that is an error.
     virtual std::string error(const Refusal& refusal) const = 0;
 };
 

@@ -62,9 +62,9 @@ public:
 
     /// Loads a model and waits for that.
     engine::Status load(const engine::LoadRequest& request, std::string name, const engine::Listener& listener);
-    /// Null: none is loaded.
+    /// Returns the model that is loaded. Null: none is.
     std::shared_ptr<const Served> served() const;
-    /// The name of the model that was loaded last, also where it has left memory since. Empty: none was.
+    /// Returns the name of the model that was loaded last, also where it has left memory since. Empty: none was.
     std::string last_name() const;
     const Unsaid& unsaid() const { return options_.unsaid; }
     /// Loads the model, unless it is loaded, and waits for that.

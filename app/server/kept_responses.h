@@ -30,9 +30,9 @@ public:
     std::optional<Json> find(const std::string& id) const;
     /// Returns an item of a kept response.
     std::optional<Json> find_item(const std::string& id) const;
-    /// The whole answer.
+    /// Returns the whole answer of a kept response.
     std::optional<std::string> find_response(const std::string& id) const;
-    /// False: it was not kept.
+    /// Forgets a response. False: it was not kept.
     bool forget(const std::string& id);
 
 private:

@@ -5,13 +5,13 @@
 
 namespace server {
 
-/// Mistral's NAME[ARGS]{...}, and NAME{...}; or JSON.
+/// Reads Mistral's NAME[ARGS]{...}, and NAME{...}; or JSON.
 ReadCalls read_mistral_calls(const CallBody& body);
 
-/// gpt-oss: behind "to=" a name, what else its head says, "<|message|>" and an object.
+/// Reads what gpt-oss writes: behind "to=" a name, what else its head says, "<|message|>" and an object.
 ReadCalls read_addressed_call(const CallBody& body);
 
-/// DeepSeek R1, V3 and V3.1: each call has marks of its own.
+/// Reads what DeepSeek R1, V3 and V3.1 write: each call has marks of its own.
 ReadCalls read_deepseek_calls(const CallBody& body);
 ReadCalls read_kimi_calls(const CallBody& body);
 

@@ -20,9 +20,9 @@ private:
     const std::shared_ptr<KeptResponses> kept_ = std::make_shared<KeptResponses>();
 };
 
-/// One that is kept, as it was answered: /v1/responses/ID, or the same without v1.
+/// Returns a response that is kept, as it was answered: /v1/responses/ID, or the same without v1.
 PlainAnswer kept_response(const PlainRequest& request);
-/// DELETE at the same path.
+/// Forgets a response: DELETE at the same path.
 PlainAnswer forget_response(const PlainRequest& request);
 
 }  // namespace server

@@ -99,7 +99,7 @@ public:
     // Times of the requests since the panel began to ask.
     LatencyShares firstToken() const { return LatencyShares(m_firstToken); }
     LatencyShares tokenGap() const { return LatencyShares(m_tokenGap); }
-    // The newest readings, a gap where there was none, oldest first.
+    // These return the newest readings, the oldest first, with a gap where there was none.
     QList<double> kvHistory() const { return m_kv; }
     QList<double> runningHistory() const { return m_running; }
     QList<double> waitingHistory() const { return m_waiting; }

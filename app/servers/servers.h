@@ -76,7 +76,7 @@ public:
     bool adding() const { return m_adding; }
     QString trouble() const { return m_trouble; }  // with what was typed, or with the file
 
-    /// The host that what was typed would lead to, for the question whether to ask it; empty: it is no address.
+    /// Returns the host that what was typed would lead to, for the question whether to ask it; empty: it is no address.
     Q_INVOKABLE QString hostOf(const QString& typed) const;
     /// Says whether others on the way there could read key and text.
     Q_INVOKABLE bool inClear(const QString& typed) const;
@@ -110,11 +110,11 @@ public:
 
     /// Returns the servers' models, as rows of the list; one row for all servers of one name.
     QList<ModelEntry> models() const;
-    /// The server of a model's path, by its name; its host where it is none of them.
+    /// Returns the server of a model's path, by its name; its host where it is none of them.
     QString serverOf(const QString& path) const;
     /// Returns those of these sampling options that the server of a model's path does not know.
     QStringList unknown(const QString& path, const QStringList& sampling) const;
-    /// The servers that may answer for the model of a path; none: it is of no server.
+    /// Returns the servers that may answer for the model of a path; none: it is of no server.
     Q_INVOKABLE QStringList hostsFor(const QString& path) const;
     std::vector<net::Connection> connections() const;
 

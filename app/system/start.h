@@ -1,4 +1,4 @@
-// Tells what the system knows of this program's start: when it was, and whether a window can be drawn.
+// Asks the system when this program started and whether a window can be drawn, and lets drawing go before computing.
 #pragma once
 
 #include <chrono>
@@ -11,3 +11,8 @@ std::optional<std::chrono::milliseconds> processAge();
 /// Says whether the graphics driver can draw a window. False where there is none, or a broken one: there Qt would end
 /// the program. Needs the application.
 bool graphicsDriverDraws();
+
+/// Asks for a higher priority for the calling thread, not for threads that it starts afterwards. Without it, drawing
+/// waits for a core where many threads keep them all busy: one frame in a hundred for 20 ms. Where the system refuses
+/// or has no such priority, nothing changes.
+void drawFirst();

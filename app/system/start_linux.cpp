@@ -1,14 +1,19 @@
 #include "app/system/start.h"
 
+#include <QDBusConnection>
+#include <QDBusMessage>
 #include <QGuiApplication>
 #include <QLibrary>
 #include <QOpenGLContext>
+#include <QThreadPool>
 
 #include <cstdlib>
 #include <ctime>
 #include <fstream>
+#include <sched.h>
 #include <sstream>
 #include <string>
+#include <sys/resource.h>
 #include <unistd.h>
 
 namespace {
@@ -30,6 +35,26 @@ bool glxDraws(Display* display)
     void** const found = choose(display, 0, nullptr, &configs);
     std::free(static_cast<void*>(found));  // as XFree does
     return configs > 0;
+}
+
+constexpr int kNice = -10;
+
+/// Takes a higher priority. False: the system refused, since the user has no permission for it (RLIMIT_NICE).
+bool takePriority()
+{
+    const sched_param none{};
+    return sched_setscheduler(0, SCHED_OTHER | SCHED_RESET_ON_FORK, &none) == 0 &&
+           setpriority(PRIO_PROCESS, id_t(gettid()), kNice) == 0;
+}
+
+/// Asks RealtimeKit, a service of desktops that gives priorities to programs of the logged-in user.
+void askRealtimeKit(pid_t thread)
+{
+    const QString name = QStringLiteral("org.freedesktop.RealtimeKit1");
+    QDBusMessage call = QDBusMessage::createMethodCall(name, QStringLiteral("/org/freedesktop/RealtimeKit1"), name,
+                                                       QStringLiteral("MakeThreadHighPriority"));
+    call << quint64(thread) << qint32(kNice);
+    QDBusConnection::systemBus().send(call);
 }
 
 }  // namespace
@@ -61,4 +86,10 @@ bool graphicsDriverDraws()
         x11 && x11->display() && !glxDraws(x11->display()))
         return false;
     return QOpenGLContext().create();
+}
+
+void drawFirst()
+{
+    if (!takePriority())  // on another thread: connecting to the bus may take long
+        QThreadPool::globalInstance()->start([thread = gettid()] { askRealtimeKit(thread); });
 }

@@ -18,3 +18,8 @@ bool graphicsDriverDraws()
 {
     return true;  // Direct3D draws on the processor where there is no graphics card
 }
+
+void drawFirst()
+{
+    (void)SetThreadPriority(GetCurrentThread(), THREAD_PRIORITY_ABOVE_NORMAL);
+}

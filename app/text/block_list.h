@@ -32,7 +32,7 @@ public:
     void addTable(const QList<Table::Align>& columns, const QList<Spans>& head, int indent = 0);
     void addRow(const QList<Spans>& cells);
 
-    /// Blocks that are added between these two show the open piece; takeBackOpen() removes them.
+    /// Begins and ends the blocks that show the open piece; takeBackOpen() removes them.
     void beginOpen();
     void endOpen();
     void takeBackOpen();

@@ -55,8 +55,7 @@ public:
     void put(const QString& text, int looks = 0, const QString& formula = {});
     /// Puts a space or a line break before the next text, unless that begins a paragraph.
     void gap(QChar c);
-    /// Text that is put between these is not shown. If endHidden() does not come in the paragraph, it is shown after
-    /// all.
+    /// Hides the text that is put between these. If endHidden() does not come in the paragraph, it is shown after all.
     void beginHidden();
     void endHidden();
 

@@ -5,10 +5,10 @@
 #include <QString>
 #include <QStringView>
 
-/// The engine and the network write plain digits, and a memory in bytes, MiB or GB, wherever they say a number ("needs
-/// 131072 tokens, and 2048 MiB are free"). Here they get the locale's groups and the units of the window ("131,072
-/// tokens", "2.15 GB"). Numbers in quoted names, versions, addresses, error numbers and the path in front of the
-/// sentence stay as they are.
+/// Gives the numbers in a sentence the groups of the locale and the units of the window ("131,072 tokens", "2.15 GB").
+/// The engine and the network write plain digits, and a memory in bytes, MiB or GB ("needs 131072 tokens, and 2048 MiB
+/// are free"). Numbers in quoted names, versions, addresses, error numbers and the path in front of the sentence stay
+/// as they are.
 QString engineWords(QStringView words);
 
 /// Returns a number of bytes as the window shows it: in powers of 1000, with three significant digits, without a line

@@ -45,8 +45,8 @@ public:
     void branchConversation(const QString& from, const QString& to);
     void endConversation(const QString& conversation);
     void pin(const QString& conversation, const std::vector<engine::TokenRange>& tokens);
-    /// Answered by EngineWorker's tokensCounted and promptCounted; without a count where it was stopped, or where
-    /// another model is being loaded, which does not wait for counts.
+    /// Asks how many tokens a text or a prompt has. EngineWorker's tokensCounted and promptCounted say it; they come
+    /// without a count where it was stopped, or where another model is being loaded, which does not wait for counts.
     void countTokens(quint64 job, const QString& text, const std::stop_token& stop = {});
     void countPrompt(quint64 job, const engine::Request& request, const std::stop_token& stop = {});
 

@@ -18,7 +18,7 @@ constexpr qint64 kFrameIntervalMs = 40;
 constexpr qint64 kProgressIntervalMs = 33;
 // Conversations that keep their KV. All share the pages of one cache: when these run out, the engine takes back those
 // of the conversation that was used longest ago.
-constexpr qsizetype kMostPlaces = kMostAnswersAtOnce;
+constexpr qsizetype kMostHeld = kMostAnswersAtOnce;
 
 /// Has a token that is stopped when any of several tokens is.
 class AnyStop
@@ -102,7 +102,7 @@ void EngineWorker::load(quint64 job, const engine::LoadRequest& request, const s
 {
     endAll();
     const AnyStop any{stop, m_shutdown};
-    m_places.clear();  // load() ends all sequences
+    m_held.clear();  // load() ends all sequences
     m_versions.clear();
 
     QElapsedTimer sinceProgress;
@@ -124,7 +124,7 @@ void EngineWorker::load(quint64 job, const engine::LoadRequest& request, const s
 void EngineWorker::unload(quint64 job)
 {
     endAll();
-    m_places.clear();  // unload() ends all sequences
+    m_held.clear();  // unload() ends all sequences
     m_versions.clear();
     m_engine->unload();
     Q_EMIT unloaded(job);
@@ -271,16 +271,16 @@ void EngineWorker::fail(const Speaker& speaker, const engine::Error& error)
 /// becomes the conversation's.
 void EngineWorker::endVersions(const QString& conversation, const QStringList& path)
 {
-    const auto place = std::find_if(m_places.begin(), m_places.end(),
-                                    [&](const Place& one) { return one.conversation == conversation; });
+    const auto known = std::find_if(m_held.begin(), m_held.end(),
+                                    [&](const HeldSequence& one) { return one.conversation == conversation; });
     for (const Version& version : m_versions)
-        if (place != m_places.end() && version.conversation == conversation && path.contains(version.message))
-            place->sequence = version.sequence;
+        if (known != m_held.end() && version.conversation == conversation && path.contains(version.message))
+            known->sequence = version.sequence;
     m_versions.removeIf([this](const Version& version) {
         if (answering(version.conversation))
             return false;
-        const auto holds = [&](const Place& one) { return one.sequence == version.sequence; };
-        if (std::none_of(m_places.cbegin(), m_places.cend(), holds))
+        const auto holds = [&](const HeldSequence& one) { return one.sequence == version.sequence; };
+        if (std::none_of(m_held.cbegin(), m_held.cend(), holds))
             m_engine->end_sequence(version.sequence);
         return true;
     });
@@ -292,14 +292,14 @@ void EngineWorker::branchConversation(const QString& from, const QString& to)
     if (!source)
         return;  // nothing of the conversation is in the cache
     if (const auto copy = m_engine->branch(*source, -1))
-        addPlace(to, *copy);
+        addSequence(to, *copy);
 }
 
 void EngineWorker::pin(const QString& conversation, const std::vector<engine::TokenRange>& tokens)
 {
-    const auto known = std::find_if(m_places.cbegin(), m_places.cend(),
-                                    [&](const Place& place) { return place.conversation == conversation; });
-    if (m_engine->loaded() && known != m_places.cend())
+    const auto known = std::find_if(m_held.cbegin(), m_held.cend(),
+                                    [&](const HeldSequence& one) { return one.conversation == conversation; });
+    if (m_engine->loaded() && known != m_held.cend())
         post(engine::SetPins{tokens, known->sequence});
 }
 
@@ -316,7 +316,7 @@ void EngineWorker::endConversation(const QString& conversation)
             sequences.insert(one.sequence);
         return its;
     };
-    m_places.removeIf(take);
+    m_held.removeIf(take);
     m_versions.removeIf(take);
     for (const engine::SequenceId sequence : sequences)
         m_engine->end_sequence(sequence);
@@ -351,32 +351,32 @@ engine::Result<engine::SequenceId> EngineWorker::sequenceFor(const QString& conv
         return *known;
     auto created = m_engine->create_sequence();
     if (created)
-        addPlace(conversation, *created);
+        addSequence(conversation, *created);
     return created;
 }
 
-/// Finds the sequence of a conversation, and makes its place the last used one.
+/// Finds the sequence of a conversation, and makes it the last used one.
 std::optional<engine::SequenceId> EngineWorker::knownSequence(const QString& conversation)
 {
     if (!m_engine->loaded())
-        m_places.clear();  // the engine closed the model by itself
-    const auto known = std::find_if(m_places.begin(), m_places.end(),
-                                    [&](const Place& place) { return place.conversation == conversation; });
-    if (known == m_places.end())
+        m_held.clear();  // the engine closed the model by itself
+    const auto known = std::find_if(m_held.begin(), m_held.end(),
+                                    [&](const HeldSequence& one) { return one.conversation == conversation; });
+    if (known == m_held.end())
         return {};
-    std::rotate(known, known + 1, m_places.end());
-    return m_places.last().sequence;
+    std::rotate(known, known + 1, m_held.end());
+    return m_held.last().sequence;
 }
 
-void EngineWorker::addPlace(const QString& conversation, engine::SequenceId sequence)
+void EngineWorker::addSequence(const QString& conversation, engine::SequenceId sequence)
 {
-    m_places.append({conversation, sequence});
-    const auto idle = [this](const Place& place) { return !answering(place.conversation); };
-    const auto oldest = std::find_if(m_places.begin(), m_places.end() - 1, idle);
-    if (m_places.size() <= kMostPlaces || oldest == m_places.end() - 1)
+    m_held.append({conversation, sequence});
+    const auto idle = [this](const HeldSequence& one) { return !answering(one.conversation); };
+    const auto oldest = std::find_if(m_held.begin(), m_held.end() - 1, idle);
+    if (m_held.size() <= kMostHeld || oldest == m_held.end() - 1)
         return;
     m_engine->end_sequence(oldest->sequence);
-    m_places.erase(oldest);
+    m_held.erase(oldest);
 }
 
 engine::Listener EngineWorker::listenerFor(Speaker& speaker)
@@ -426,8 +426,8 @@ QStringList EngineWorker::conversationsOf(const std::vector<engine::SequenceId>&
             !conversations.contains(holder.conversation))
             conversations.append(holder.conversation);
     };
-    for (const Place& place : m_places)
-        add(place);
+    for (const HeldSequence& held : m_held)
+        add(held);
     for (const Version& version : m_versions)
         add(version);
     return conversations;

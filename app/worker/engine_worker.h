@@ -74,7 +74,7 @@ Q_SIGNALS:
     void telemetryReady(quint64 turn, const engine::Telemetry& frame, bool alone);
     void finished(quint64 turn, const engine::Turn& result, bool alone);
     void failed(quint64 turn, const engine::Error& error);
-    // The same for answers beside the first of their conversation, which are not measured.
+    // These say the same of answers beside the first of their conversation, which are not measured.
     void telemetryBeside(quint64 turn, const engine::Telemetry& frame);
     void finishedBeside(quint64 turn, const engine::Turn& result);
     void failedBeside(quint64 turn, const engine::Error& error);
@@ -83,7 +83,7 @@ Q_SIGNALS:
     void contextNearlyFull(quint64 turn);
     void savedKvUsed(quint64 turn, const engine::Event& event);  // or computed again instead; `event` says why
 
-    // Empty: there is no model, it cannot tell, or it was stopped.
+    // The count is empty where there is no model, it cannot tell, or it was stopped.
     void tokensCounted(quint64 job, std::optional<int> tokens);
     void promptCounted(quint64 job, const std::optional<engine::PromptLedger>& ledger);
 
@@ -113,17 +113,17 @@ private:
     void endVersions(const QString& conversation, const QStringList& path);
     engine::Result<engine::SequenceId> sequenceFor(const QString& conversation);
     std::optional<engine::SequenceId> knownSequence(const QString& conversation);
-    void addPlace(const QString& conversation, engine::SequenceId sequence);
+    void addSequence(const QString& conversation, engine::SequenceId sequence);
     engine::Listener idleListener();
     void poll();
 
     std::unique_ptr<engine::Engine> m_engine;
     std::stop_token m_shutdown;
-    struct Place {
+    struct HeldSequence {
         QString conversation;
         engine::SequenceId sequence;
     };
-    QList<Place> m_places;  // sequences in the engine, the last used one last
+    QList<HeldSequence> m_held;  // sequences in the engine, the last used one last
     struct Version {
         QString conversation;
         QString message;

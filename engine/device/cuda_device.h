@@ -19,7 +19,7 @@ namespace engine {
 class CudaDevice final : public Device
 {
 public:
-    /// Unsupported: there is no such device, or it cannot be used; the sentence says why.
+    /// Opens the GPU of this number. Unsupported: there is no such device, or it cannot be used; the sentence says why.
     static Result<std::unique_ptr<CudaDevice>> open(int ordinal);
     ~CudaDevice() override;
     CudaDevice(const CudaDevice&) = delete;

@@ -26,11 +26,11 @@ public:
     std::byte* data() const { return memory_.get(); }
     explicit operator bool() const { return memory_ != nullptr; }
 
-    /// Nodes of memory that are used in turns: those whose cores this process runs on, unless the user has chosen nodes
-    /// for it. 1 where the system does not tell.
+    /// Returns how many nodes of memory are used in turns: those whose cores this process runs on, unless the user has
+    /// chosen nodes for it. 1 where the system does not tell.
     static int nodes();
 
-    /// The bytes that all arrays of this process hold.
+    /// Returns the bytes that all arrays of this process hold.
     static std::int64_t held_bytes() { return held_; }
 
 private:

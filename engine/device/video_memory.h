@@ -61,7 +61,8 @@ public:
     VideoMemoryProbe(const VideoMemoryProbe&) = delete;
     VideoMemoryProbe& operator=(const VideoMemoryProbe&) = delete;
 
-    /// Empty: the system sets no limit, or does not know the GPU; what the driver says holds.
+    /// Asks the system how much of the GPU's memory this program may have. Empty: the system sets no limit, or does not
+    /// know the GPU; what the driver says holds.
     std::optional<VideoMemory> ask() const;
 
 private:

@@ -48,17 +48,17 @@ public:
     /// Returns what is held without what was taken ahead.
     std::int64_t used() const { return held() - used(Use::KvAhead); }
     std::int64_t held() const;
-    /// The most that used() has been.
+    /// Returns the most that used() has been.
     std::int64_t peak() const { return peak_bytes_; }
 
-    /// 0: all that other programs leave.
+    /// Sets the user's limit. 0: all that other programs leave.
     void set_limit(std::int64_t bytes) { limit_bytes_ = bytes; }
     std::int64_t limit() const { return limit_bytes_; }
     void set_watermark(double share) { watermark_ = share; }
     double watermark() const { return watermark_; }
-    /// The user's limit, or less where other programs hold memory.
+    /// Returns the user's limit, or less where other programs hold memory.
     std::int64_t budget() const;
-    /// Above it blocks leave.
+    /// Returns how much may be held before blocks leave.
     std::int64_t high_mark() const { return high_mark_bytes(budget(), watermark_); }
 
     Device& device() { return device_; }

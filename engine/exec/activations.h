@@ -31,7 +31,7 @@ public:
     Rotation rotation(LayerKind kind) const;
     float* cos(LayerKind kind) { return data() + begin_of(kind); }
     float* sin(LayerKind kind) { return cos(kind) + angles(kind); }
-    /// (rows,) factor on each row's queries.
+    /// Returns the factor on each row's queries, (rows,).
     float* q_scale(LayerKind kind) { return data() + scale_offset(kind); }
     const float* q_scale(LayerKind kind) const { return data() + scale_offset(kind); }
     /// Says whether sliding layers have a rope base of their own.

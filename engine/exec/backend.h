@@ -203,7 +203,7 @@ public:
         gated(gate, gate_up, out);
     }
     virtual void copy_row(const Rows& from, int row, Rows& to) = 0;  // to: (1, cols)
-    /// Floats of its memory, which do not overlap.
+    /// Copies floats of its memory, which do not overlap.
     virtual void copy(const float* from, float* to, std::size_t count) = 0;
     virtual void soft_cap(float cap, Rows& x) = 0;
 
@@ -215,7 +215,7 @@ public:
                                const Step& step);
     /// Appends the rows' keys and values to layer l of their sequences.
     virtual void store_kv(const Rows& qkv, const HeadLayout& heads, int l, const Step& step) = 0;
-    /// Causal attention of each row over everything before it in its sequence and itself.
+    /// Computes the causal attention of each row over everything before it in its sequence and itself.
     virtual void attend(const Rows& qkv, const AttentionParameters& p, int l, const Step& step, Rows& out) = 0;
     /// Mixture of experts: out = sum over the chosen experts of weight * down(gate(x) * up(x)).
     virtual void experts(Rows& x, const LayerWeights& w, const ExpertParameters& p, Rows& out) = 0;
@@ -231,7 +231,7 @@ public:
     /// mixed: (rows, [b: channels | c: channels | u: channels]); out: (rows, channels) = c * convolution of b * u
     virtual void short_convolution(Rows& mixed, const ShortConvolutionParameters& p, Rows& out) = 0;
 
-    /// The operations on residual streams, for models that have several.
+    /// Returns the operations on residual streams, for models that have several.
     virtual StreamOperations& streams() = 0;
 };
 

@@ -33,7 +33,7 @@ struct GiveBackScratch {
 class CudaBackend final : public Backend
 {
 public:
-    /// Unsupported: the sentence says which part of this model has no kernel.
+    /// Says whether there is a kernel for each part of this model. Unsupported: the sentence says which one has none.
     static Status supports(const Hyperparameters& h, std::span<const KvLayerShape> kv);
 
     /// Takes all its memory on the device. `max_rows`: tokens of the largest batch; `max_tokens`: of a sequence.
@@ -47,7 +47,7 @@ public:
     CudaBackend(const CudaBackend&) = delete;
     CudaBackend& operator=(const CudaBackend&) = delete;
 
-    // Between steps; see the parts.
+    // Call these between steps; see the parts.
     void set_joining(CudaJoining joining) { graphs_.set_joining(joining); }
     void forget_recordings() { graphs_.forget(); }
     void use_blas(const Hyperparameters& h) { products_.use_blas(h); }

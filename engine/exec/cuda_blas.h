@@ -17,7 +17,7 @@ class CudaBlas
 public:
     /// Returns the bytes of the device that it takes; 0: it is not used for such a model.
     static std::int64_t bytes(const Hyperparameters& h, int max_rows);
-    /// Unsupported: the sentence says why there is none. DeviceFull, DeviceLost.
+    /// Opens cuBLAS and takes its memory. Unsupported: the sentence says why there is none. DeviceFull, DeviceLost.
     static Result<std::unique_ptr<CudaBlas>> make(CudaDevice& device, Vram& vram, const Hyperparameters& h,
                                                   int max_rows);
     ~CudaBlas();

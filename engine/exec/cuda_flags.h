@@ -14,7 +14,7 @@ public:
     /// The longest that a GPU waits for the CPU, by its own clock.
     static constexpr unsigned kMostMs = 250;
 
-    /// A set of flags for each layer. DeviceFull, DeviceLost.
+    /// Allocates a set of flags for each layer. DeviceFull, DeviceLost.
     Status allocate(const CudaDevice& device, int layers);
 
     // ---- queued for the GPU; `step`: where it finds the number of the step ----

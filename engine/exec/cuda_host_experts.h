@@ -34,7 +34,8 @@ public:
     /// Call it between steps: experts come through this ring from now on. Null: none come.
     void use(ExpertRing* ring) { ring_ = ring; }
 
-    /// Precondition: w.experts_on_host. While a recording is made, the host's part is left to its replays.
+    /// Computes the experts of a layer: on the host those that the device does not hold. Precondition:
+    /// w.experts_on_host. While a recording is made, the host's part is left to its replays.
     void compute(Rows& x, const LayerWeights& w, const ExpertParameters& p, Rows& out);
     /// Marks how far rows have been sent: once wait_and_compute() has waited for this mark, they can be read.
     void note_rows();

@@ -32,7 +32,7 @@ public:
     /// Says whether host and device join by flags in this step. Copies of blocks that come through the ring are queued
     /// in each step anew, which a graph cannot do: then it is cut.
     bool by_flags() const;
-    /// False: it joins in this way already, or the host was late too often.
+    /// Says whether it may join in this way from now on. False: it does already, or the host was late too often.
     bool may_become(CudaJoining joining) const;
     void set(CudaJoining joining) { joining_ = joining; }
 

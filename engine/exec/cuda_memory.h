@@ -46,7 +46,7 @@ public:
     ~CudaStaging();
     CudaStaging(const CudaStaging&) = delete;
     CudaStaging& operator=(const CudaStaging&) = delete;
-    /// DeviceFull, DeviceLost.
+    /// Takes this much memory of the device. DeviceFull, DeviceLost.
     Status allocate(const CudaDevice& device, std::size_t bytes);
     std::byte* data() const { return data_; }
 

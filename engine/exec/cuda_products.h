@@ -23,7 +23,7 @@ public:
     CudaProducts(CudaCalls& calls, Vram& vram, const CudaSizes& sizes, CudaArena& memory);
     /// Call it before the first product. DeviceLost.
     Status clear_counters();
-    /// CudaSizes::counters bytes of zeros, for launches that leave zeros there: one after another may use them.
+    /// Returns CudaSizes::counters bytes of zeros, for launches that leave zeros there: one after another may use them.
     kernels::cuda::DevicePtr counters() const;
     /// Call it between steps. Takes CudaBlas::bytes() of the device, and lets cuBLAS multiply many rows from now on.
     /// Where that does not work everything stays as it is, and a warning says why.

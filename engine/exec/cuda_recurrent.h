@@ -13,7 +13,7 @@ namespace engine {
 class CudaRecurrent
 {
 public:
-    /// Unsupported: the sentence says what of these layers has no kernel.
+    /// Says whether there are kernels for these layers. Unsupported: the sentence says for what there is none.
     static Status supports(const StateSpace& space);
 
     /// `calls` outlives it.

@@ -10,7 +10,7 @@ namespace engine {
 class CudaStreams final : public StreamOperations
 {
 public:
-    /// Unsupported: the sentence says what of these n-grams has no kernel.
+    /// Says whether there are kernels for these n-grams. Unsupported: the sentence says for what there is none.
     static Status supports(const NgramParameters& ngrams);
 
     /// `calls` outlives it.

@@ -81,7 +81,7 @@ void Decoder::append(const Placement& placement, const Step& step)
         Backend& on = placement.backend_of(range.first);
         bring_rows(on, step);
         // One reference fits the function itself: nothing is allocated.
-        const auto layers = [&, at = Place{on, activations(on), step}] {
+        const auto layers = [&, at = LayerSite{on, activations(on), step}] {
             normed_ = nullptr;
             for (int l = range.first; l < range.last;) {
                 const LayerOn side = step.layer_on(l);  // an emulated device and the host are one backend
@@ -158,7 +158,7 @@ void Decoder::bring_rows(Backend& to, const Step& step)
 }
 
 /// Keeps the recurrent states as they were before the drafted rows, since some of these may be rejected.
-void Decoder::keep_states(int l, const Place& at)
+void Decoder::keep_states(int l, const LayerSite& at)
 {
     const RecurrentStates& states = at.step.cache.states();
     const auto floats = std::size_t(h_.state_floats(l));
@@ -190,7 +190,7 @@ void Decoder::take_states_back(const Placement& placement, const Step& step)
 
 /// One transformer layer: the residual stream is read and updated in place. `next`: the layer that follows at the same
 /// place; null: none does
-void Decoder::layer(int l, const LayerWeights& w, const LayerWeights* next, const Place& at)
+void Decoder::layer(int l, const LayerWeights& w, const LayerWeights* next, const LayerSite& at)
 {
     auto& [on, a, step] = at;
     const LayerParameters& parameters = h_.layers[std::size_t(l)];
@@ -229,7 +229,7 @@ void Decoder::layer(int l, const LayerWeights& w, const LayerWeights* next, cons
 }
 
 /// hidden += the dense feed-forward part of x and the experts' part, each with norms of its own.
-void Decoder::feed_forward_beside_experts(int l, const LayerWeights& w, Rows& x, const Place& at)
+void Decoder::feed_forward_beside_experts(int l, const LayerWeights& w, Rows& x, const LayerSite& at)
 {
     auto& [on, a, step] = at;
     feed_forward(w, x, w.down, at);
@@ -261,7 +261,7 @@ ExpertParameters Decoder::expert_parameters(int l, const Step& step, Rows* route
 }
 
 /// hidden, or streams, += what the layer makes of x and of its side input
-void Decoder::side_branch(int l, const LayerWeights& w, Rows& x, const Place& at)
+void Decoder::side_branch(int l, const LayerWeights& w, Rows& x, const LayerSite& at)
 {
     auto& [on, a, step] = at;
     const Product gate{&w.side_gate, nullptr, 0};
@@ -274,7 +274,7 @@ void Decoder::side_branch(int l, const LayerWeights& w, Rows& x, const Place& at
 
 /// Returns what attention or the feed-forward part reads: the residual stream, normed where there is a norm; or the
 /// mixture of several streams. `reader`: the matrix that multiplies it first.
-Rows& Decoder::part_input(Vector norm, const StreamConnection& streams, const Matrix& reader, const Place& at)
+Rows& Decoder::part_input(Vector norm, const StreamConnection& streams, const Matrix& reader, const LayerSite& at)
 {
     auto& [on, a, step] = at;
     if (streams.norm) {
@@ -323,7 +323,8 @@ FollowingNorm Decoder::following(Vector norm, const StreamConnection& streams, c
 
 /// hidden += product of y, normed first where the architecture does that. `norm`: the norm of hidden that follows, or
 /// none
-void Decoder::add_branch(Rows& y, const Product& product, Vector post_norm, const FollowingNorm& norm, const Place& at)
+void Decoder::add_branch(Rows& y, const Product& product, Vector post_norm, const FollowingNorm& norm,
+                         const LayerSite& at)
 {
     auto& [on, a, step] = at;
     if (!post_norm && !h_.streams.connected) {
@@ -339,7 +340,7 @@ void Decoder::add_branch(Rows& y, const Product& product, Vector post_norm, cons
 }
 
 /// hidden, or each stream's share of it, += branch
-void Decoder::add_normed(Vector post_norm, const Place& at)
+void Decoder::add_normed(Vector post_norm, const LayerSite& at)
 {
     auto& [on, a, step] = at;
     if (post_norm)
@@ -351,7 +352,7 @@ void Decoder::add_normed(Vector post_norm, const Place& at)
 }
 
 /// hidden += what the layer's mixers make of x
-void Decoder::mix(int l, const LayerWeights& w, const LayerWeights* next, Rows& x, const Place& at)
+void Decoder::mix(int l, const LayerWeights& w, const LayerWeights* next, Rows& x, const LayerSite& at)
 {
     const Mixer mixer = h_.layers[std::size_t(l)].mixer;
     const FollowingNorm norm = norm_behind_mixers(l, w, next);
@@ -370,7 +371,7 @@ void Decoder::mix(int l, const LayerWeights& w, const LayerWeights* next, Rows& 
 }
 
 /// attended = attention of x
-void Decoder::attention(int l, const LayerWeights& w, Rows& x, const Place& at)
+void Decoder::attention(int l, const LayerWeights& w, Rows& x, const LayerSite& at)
 {
     auto& [on, a, step] = at;
     const LayerParameters& parameters = h_.layers[std::size_t(l)];
@@ -393,7 +394,7 @@ void Decoder::attention(int l, const LayerWeights& w, Rows& x, const Place& at)
 }
 
 /// attended = latent attention of x
-void Decoder::attend_latent(int l, const LayerWeights& w, Rows& x, const Place& at)
+void Decoder::attend_latent(int l, const LayerWeights& w, Rows& x, const LayerSite& at)
 {
     const LayerParameters& parameters = h_.layers[std::size_t(l)];
     const HeadLayout heads = head_layout(h_, parameters);
@@ -405,7 +406,7 @@ void Decoder::attend_latent(int l, const LayerWeights& w, Rows& x, const Place& 
 }
 
 /// Attends with the layer's queries, and gates the result where the model does that.
-void Decoder::attend(int l, const LayerWeights& w, const HeadLayout& heads, Rows& out, const Place& at)
+void Decoder::attend(int l, const LayerWeights& w, const HeadLayout& heads, Rows& out, const LayerSite& at)
 {
     auto& [on, a, step] = at;
     const LayerParameters& parameters = h_.layers[std::size_t(l)];
@@ -422,7 +423,7 @@ void Decoder::attend(int l, const LayerWeights& w, const HeadLayout& heads, Rows
 }
 
 /// branch = the experts of x, and the one that all rows share
-void Decoder::experts(int l, const LayerWeights& w, Rows& x, const Place& at)
+void Decoder::experts(int l, const LayerWeights& w, Rows& x, const LayerSite& at)
 {
     auto& [on, a, step] = at;
     if (w.latent_down) {
@@ -445,7 +446,7 @@ void Decoder::experts(int l, const LayerWeights& w, Rows& x, const Place& at)
 }
 
 /// inner = gate times up of x. `reader`: the matrix that multiplies it next, or an empty one
-void Decoder::feed_forward(const LayerWeights& w, Rows& x, const Matrix& reader, const Place& at)
+void Decoder::feed_forward(const LayerWeights& w, Rows& x, const Matrix& reader, const LayerSite& at)
 {
     auto& [on, a, step] = at;
     const Gate gate = h_.architecture->gate;

@@ -40,8 +40,8 @@ public:
     /// Gives the final hidden states of rows [first, first + count) of the last append(), behind the last norm. out:
     /// (count, dim). Precondition: the model has one residual stream.
     void made_of(const Placement& placement, RowRange rows, std::span<float> out);
-    /// For a block of multi-token prediction only: the model's hidden state of the token before each one that append()
-    /// computes next, (rows, dim). Fill it before that call.
+    /// Returns the rows for the model's hidden state of the token before each one that append() computes next, (rows,
+    /// dim). They are to be filled before that call. For a block of multi-token prediction only.
     Rows& given() { return given_; }
 
     /// Returns the logits, (vocabulary,), after one row of the last append(); see OutputHead.
@@ -50,7 +50,7 @@ public:
 
 private:
     /// Says where a layer computes, and the step it belongs to.
-    struct Place {
+    struct LayerSite {
         Backend& on;
         Activations& a;
         const Step& step;
@@ -61,23 +61,23 @@ private:
     void bring_rows(Backend& to, const Step& step);
     void join_given(CpuBackend& host);
     void bring_shared_kv_home(const Step& step);
-    void keep_states(int l, const Place& at);
-    void layer(int l, const LayerWeights& w, const LayerWeights* next, const Place& at);
-    void mix(int l, const LayerWeights& w, const LayerWeights* next, Rows& x, const Place& at);
-    Rows& part_input(Vector norm, const StreamConnection& streams, const Matrix& reader, const Place& at);
-    void attention(int l, const LayerWeights& w, Rows& x, const Place& at);
-    void attend(int l, const LayerWeights& w, const HeadLayout& heads, Rows& out, const Place& at);
-    void attend_latent(int l, const LayerWeights& w, Rows& x, const Place& at);
+    void keep_states(int l, const LayerSite& at);
+    void layer(int l, const LayerWeights& w, const LayerWeights* next, const LayerSite& at);
+    void mix(int l, const LayerWeights& w, const LayerWeights* next, Rows& x, const LayerSite& at);
+    Rows& part_input(Vector norm, const StreamConnection& streams, const Matrix& reader, const LayerSite& at);
+    void attention(int l, const LayerWeights& w, Rows& x, const LayerSite& at);
+    void attend(int l, const LayerWeights& w, const HeadLayout& heads, Rows& out, const LayerSite& at);
+    void attend_latent(int l, const LayerWeights& w, Rows& x, const LayerSite& at);
     ExpertParameters expert_parameters(int l, const Step& step, Rows* routed_by) const;
-    void experts(int l, const LayerWeights& w, Rows& x, const Place& at);
-    void feed_forward(const LayerWeights& w, Rows& x, const Matrix& reader, const Place& at);
-    void feed_forward_beside_experts(int l, const LayerWeights& w, Rows& x, const Place& at);
-    void side_branch(int l, const LayerWeights& w, Rows& x, const Place& at);
+    void experts(int l, const LayerWeights& w, Rows& x, const LayerSite& at);
+    void feed_forward(const LayerWeights& w, Rows& x, const Matrix& reader, const LayerSite& at);
+    void feed_forward_beside_experts(int l, const LayerWeights& w, Rows& x, const LayerSite& at);
+    void side_branch(int l, const LayerWeights& w, Rows& x, const LayerSite& at);
     FollowingNorm norm_behind_layer(int l, const LayerWeights& w, const LayerWeights* next) const;
     FollowingNorm norm_behind_mixers(int l, const LayerWeights& w, const LayerWeights* next) const;
     FollowingNorm following(Vector norm, const StreamConnection& streams, const Matrix& reader) const;
-    void add_branch(Rows& y, const Product& product, Vector post_norm, const FollowingNorm& norm, const Place& at);
-    void add_normed(Vector post_norm, const Place& at);
+    void add_branch(Rows& y, const Product& product, Vector post_norm, const FollowingNorm& norm, const LayerSite& at);
+    void add_normed(Vector post_norm, const LayerSite& at);
 
     const Hyperparameters& h_;
     const Weights& weights_;

@@ -19,11 +19,11 @@ class DraftedInputs
 public:
     DraftedInputs(const Hyperparameters& h, int max_rows, RowMemory& memory);
 
-    /// (rows, columns) of the products that the mixer of layer l reads.
+    /// Returns the products that the mixer of layer l reads, (rows, columns).
     Rows& mixed(int l) { return mixed_[std::size_t(l)]; }
-    /// (rows, streams * dim) that the convolution over n-grams of layer l reads.
+    /// Returns what the convolution over n-grams of layer l reads, (rows, streams * dim).
     Rows& ngrams(int l) { return ngrams_[std::size_t(l)]; }
-    /// If the group's rows are drafted, copies them from `given` to `kept`, which is mixed(l) or ngrams(l).
+    /// Copies the group's rows, if they are drafted, from `given` to `kept`, which is mixed(l) or ngrams(l).
     static void keep(const RowGroup& group, const Rows& given, Rows& kept, Backend& on);
     std::size_t bytes() const;
 

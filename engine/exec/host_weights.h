@@ -26,7 +26,7 @@ public:
     HostWeights(const GgufFile& file, const Weights& weights, const Hyperparameters& h,
                 std::optional<std::int64_t> keep_free_bytes);
 
-    /// The addresses of what these return stay the same; the use and drop functions change what is there.
+    /// Returns weights whose addresses stay the same; the use and drop functions change what is there.
     const LayerWeights& layer(int l) const { return layers_[std::size_t(l)].weights; }
     const HeadWeights& head() const { return head_; }
     int layers() const { return int(layers_.size()); }

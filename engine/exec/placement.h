@@ -45,16 +45,17 @@ public:
     CpuBackend& host() const { return *host_; }  // it also embeds: a row of the table is all that a token needs
 
 private:
+    /// Holds the weights of a layer or of the head, and the backend that computes with them.
     template <class T>
-    struct Place {
+    struct PlacedWeights {
         Backend* on = nullptr;
         const T* weights = nullptr;
     };
     CpuBackend* host_;
     const HeadWeights* host_head_;
     std::uint64_t version_ = 0;
-    std::vector<Place<LayerWeights>> layers_;
-    Place<HeadWeights> head_;
+    std::vector<PlacedWeights<LayerWeights>> layers_;
+    PlacedWeights<HeadWeights> head_;
 };
 
 }  // namespace engine

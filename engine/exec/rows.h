@@ -106,8 +106,8 @@ public:
     /// Says that the rows were written in place, so that their 8-bit copy is out of date.
     void changed() { rounded_ = false; }
 
-    // The 8-bit copy, made by the backend when a product first needs it; and what rounding lost, itself rounded to 8
-    // bits, where a model needs more than 8 bits.
+    // The backend makes an 8-bit copy of the rows when a product first needs it; and, where a model needs more than 8
+    // bits, one of what rounding lost, itself rounded to 8 bits.
     bool rounded() const { return rounded_; }
     void set_rounded() { rounded_ = true; }
     std::size_t q8_stride() const { return kernels::activation_row_bytes(kernels::Activation::Q8, cols_); }

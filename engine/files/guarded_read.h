@@ -27,7 +27,7 @@ public:
     ReadGuard& operator=(const ReadGuard&) = delete;
     ~ReadGuard();
 
-    /// True once a read found bytes missing; zeros are read there since.
+    /// Says whether a read has found bytes missing; zeros are read there since.
     bool lost() const;
 
 private:

@@ -15,7 +15,8 @@ namespace engine {
 class MappedFile
 {
 public:
-    /// The file's bytes, or one sentence with the path: no such file, a folder, no permission, empty.
+    /// Maps a file, or says in one sentence with its path why it cannot: there is no such file, it is a folder or
+    /// empty, there is no permission.
     static Result<MappedFile> open(const std::filesystem::path& path);
 
     MappedFile(MappedFile&& other) noexcept;
@@ -26,8 +27,8 @@ public:
 
     std::span<const std::byte> bytes() const { return bytes_; }
 
-    /// True once a read found that the file had been cut off or could not be read any more. Ask after a computation
-    /// that read from it, before its result is believed.
+    /// Says whether a read has found that the file had been cut off or could not be read any more. Ask after a
+    /// computation that read from it, before its result is believed.
     bool lost() const { return guard_.lost(); }
 
     /// Gives the RAM of these bytes back, whole pages only. They can still be read and then come from the file again.
@@ -50,7 +51,7 @@ private:
     ReadGuard guard_;
 };
 
-/// The path as UTF-8 for a sentence, on every system.
+/// Returns the path as UTF-8 for a sentence, on every system.
 std::string path_text(const std::filesystem::path& path);
 
 }  // namespace engine

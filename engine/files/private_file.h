@@ -17,8 +17,8 @@ class PrivateFile
 public:
     enum class Access { Read, Write };
 
-    /// A file to be written is made when it is not there, and closed to others. What is no plain file, or a link, is
-    /// not opened. NotFound, CannotRead.
+    /// Opens a file. One to be written is made when it is not there, and closed to others. What is no plain file, or a
+    /// link, is not opened. NotFound, CannotRead.
     static Result<PrivateFile> open(const std::filesystem::path& path, Access access);
 
     PrivateFile(PrivateFile&& other) noexcept;
@@ -28,9 +28,10 @@ public:
     ~PrivateFile();
 
     std::uint64_t size() const { return size_; }  // when it was opened, and as it was written since
-    /// False: the file is shorter, or cannot be read.
+    /// Reads as many bytes as `to` holds. False: the file is shorter, or cannot be read.
     bool read(std::uint64_t offset, std::span<std::byte> to) const;
-    /// CannotWrite: the disk is full, or refuses for another reason; some of the bytes may be there.
+    /// Writes the bytes at an offset. CannotWrite: the disk is full, or refuses for another reason; some of the bytes
+    /// may be there.
     Status write(std::uint64_t offset, std::span<const std::byte> bytes);
     Status cut(std::uint64_t size);
     /// Brings what was written to the disk.

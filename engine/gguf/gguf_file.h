@@ -44,7 +44,7 @@ public:
     /// where that was stopped.
     static Result<GgufFile> open(const std::filesystem::path& path, const std::stop_token& stop = {});
 
-    // Metadata, of the first part. Nothing where the key is missing or holds another kind of value.
+    // These return metadata of the first part; nothing where the key is missing or holds another kind of value.
     std::optional<std::string_view> string(std::string_view key) const { return metadata_.string(key); }
     std::optional<std::int64_t> integer(std::string_view key) const { return metadata_.integer(key); }
     std::optional<double> number(std::string_view key) const { return metadata_.number(key); }
@@ -65,7 +65,8 @@ public:
 
     const GgufTensor* tensor(std::string_view name) const;  // null: there is none
     std::span<const GgufTensor> tensors() const { return tensors_; }
-    /// NVFP4 weights NAME.weight may come with a factor for all of them, NAME.scale; null: there is none.
+    /// Returns the factor for all of these weights, which NVFP4's NAME.weight may have beside them as NAME.scale; null:
+    /// there is none.
     const GgufTensor* scale_of(const GgufTensor& weights) const;
 
     std::uint64_t file_bytes() const;  // of all parts

@@ -45,7 +45,7 @@ public:
     void say(std::string key, std::string text) { said_texts_[std::move(key)] = std::move(text); }
     /// Ends the array after `count` elements from now on, if it has more.
     void shorten(std::string key, std::uint64_t count) { said_lengths_[std::move(key)] = count; }
-    /// From now on, a key that begins with `usual` is looked up as the file's key that begins with `theirs`.
+    /// Looks up a key that begins with `usual`, from now on, as the file's key that begins with `theirs`.
     void rename_prefix(std::string theirs, std::string usual)
     {
         their_prefix_ = std::move(theirs);

@@ -38,7 +38,7 @@ public:
 
     /// Defines a rule. False: there is one of this name already.
     bool define(std::string_view name, Part part, int line);
-    /// BadRequest: a rule is missing, begins with itself, or has no end. The builder is used up.
+    /// Returns the grammar, and uses the builder up. BadRequest: a rule is missing, begins with itself, or has no end.
     Result<Grammar> finish();
 
 private:

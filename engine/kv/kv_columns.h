@@ -36,7 +36,7 @@ public:
     /// Says whether another conversation is in use beside the one that was used last: its windows stay, too.
     bool others_in_use() const;
 
-    /// Layers [0, count) are on the device from now on.
+    /// Sets which layers are on the device from now on: [0, count).
     void set_layers(int count) { layers_ = count; }
     bool on_device(int l) const { return l < layers_; }
     /// Says whether layer l is on the device and has KV of its own.

@@ -21,7 +21,7 @@ class KvPager
 public:
     KvPager(KvCache& cache, Vram& vram, DeviceKv& device, KvStream& stream);
 
-    /// Layers [0, count) are on the device from now on; see join() and leave() for their KV.
+    /// Sets which layers are on the device from now on, [0, count); see join() and leave() for their KV.
     void set_layers(int count) { columns_.set_layers(count); }
     void set_policy(KvPolicy policy) { policy_ = policy; }
     KvPolicy policy() const { return policy_; }
@@ -29,22 +29,23 @@ public:
     /// travel to the device; the CPU attends the others. Without a choice none does.
     using StreamChoice = std::function<int(int l, int on_host, int blocks)>;
     void set_stream_choice(StreamChoice choice) { stream_choice_ = std::move(choice); }
-    /// A step computes this many tokens at most: room for their blocks is taken ahead.
+    /// Sets how many tokens a step computes at most: room for their blocks is taken ahead.
     void set_longest_step(int tokens) { longest_step_ = tokens; }
     /// Keeps at least this share of the blocks that may leave on the host.
     void set_offload_share(double share) { offload_share_ = share; }
     double offload_share() const { return offload_share_; }
 
-    /// A new turn of a conversation begins: its blocks are now the newest, and those that hold tokens of `pins` are
+    /// Begins a new turn of a conversation: its blocks are now the newest, and those that hold tokens of `pins` are
     /// pinned.
     void begin_turn(std::vector<TokenRange> pins);
-    /// The turn of a conversation goes on, which may be another one than in the step before: call it before its step.
+    /// Goes on with the turn of a conversation, which may be another one than in the step before. Call it before its
+    /// step.
     void go_on(std::span<const TokenRange> pins) { columns_.go_on(pins); }
-    /// The turn of the conversation with these pages is over, while those of others may go on.
+    /// Ends the turn of the conversation with these pages, while those of others may go on.
     void end_turn(std::span<const PageId> pages) { columns_.end_turn(pages); }
     /// Sets the pins of the conversation with these pages.
     void set_pins(std::span<const PageId> pages, std::span<const TokenRange> pins);
-    /// The conversation in use is this one, which another device held, or none: its columns come to this one.
+    /// Makes this the conversation in use, which another device held, or none did: its columns come to this one.
     void use(std::span<const PageId> pages, int tokens);
     bool others_in_use() const { return columns_.others_in_use(); }
     bool pinned(PageId page) const { return columns_.of(page).pinned; }
@@ -67,7 +68,7 @@ public:
     bool bring_back(Event::Cause cause);
     /// Waits until what is coming back is there.
     void settle();
-    /// Windows that a prefill made wide become as narrow as its last token's.
+    /// Makes windows that a prefill made wide as narrow as its last token's.
     void trim_windows() { trim_windows(next_position_ - 1); }
     /// Call it when a layer has come to the device. Its blocks of the columns that lie there follow, and columns leave
     /// until all of them find room. Returns how many blocks followed.
@@ -79,7 +80,7 @@ public:
     void mark_lost();
 
     std::int64_t column_bytes() const { return columns_.bytes(); }
-    /// The bytes that the last step's attention read through the link, and in place on the host.
+    /// Returns the bytes that the last step's attention read through the link, and in place on the host.
     std::int64_t streamed_bytes() const { return std::int64_t(stream_.streamed_bytes()); }
     std::int64_t attended_on_host_bytes() const { return attended_on_host_bytes_; }
 
@@ -92,7 +93,7 @@ private:
     };
     void trim_windows(int first);
     void grow_ahead();
-    /// Above it columns leave: the watermark, or less where blocks found no place below it.
+    /// Returns the mark above which columns leave: the watermark, or less where blocks found no place below it.
     std::int64_t mark() const;
     Status place(PageId page, int l, bool empty);
     bool keeps_kv(int l) const { return columns_.on_device(l) && cache_.layer(l).has_kv(); }

@@ -36,7 +36,7 @@ public:
 
     /// Forgets all blocks. Where a step was stopped before it took all of them, waits for the copies first.
     void clear();
-    /// Blocks are added in the order of layers, and of their blocks.
+    /// Adds a block. Blocks come in the order of their layers, and within a layer in their own.
     void add(const Block& block) { blocks_.push_back(block); }
     /// Begins to copy what was added.
     void start();

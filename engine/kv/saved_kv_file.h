@@ -22,7 +22,7 @@ public:
     int tokens() const { return tokens_; }
     int block_tokens() const { return format_->block_tokens(); }
     const SavedKvFormat& format() const { return *format_; }
-    /// The model's earlier answers; empty where the file's end is missing.
+    /// Returns the model's earlier answers; none where the file's end is missing.
     const SavedReplies& replies() const { return replies_; }
 
     /// Returns how many of the next page's tokens are the first of `ids`. 0: none, or there is no next page.

@@ -52,7 +52,7 @@ public:
     SavedKvStore(const SavedKvStore&) = delete;
     SavedKvStore& operator=(const SavedKvStore&) = delete;
 
-    /// A name that could lead out of the folder, or that no system takes, is never used.
+    /// Says whether a file may have this name: not one that could lead out of the folder, or that no system takes.
     static bool usable(std::string_view conversation);
     const std::filesystem::path& folder() const { return folder_; }
 

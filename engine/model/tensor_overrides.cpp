@@ -14,7 +14,7 @@ namespace engine {
 
 namespace {
 
-using Place = PlacementOptions::Device;
+using DeviceKind = PlacementOptions::Device;
 using TensorOverride = PlacementOptions::TensorOverride;
 
 constexpr int kSteps = 5000;  // of one attempt to match; a name has some dozens of characters
@@ -79,9 +79,11 @@ private:
     std::vector<Pcre2Code> codes_;
 };
 
-std::string name_of_place(Place device, int ordinal)
+std::string name_of_device(DeviceKind kind, int ordinal)
 {
-    return device == Place::Cpu ? "cpu" : device == Place::Emulated ? "emulated" : "cuda:" + std::to_string(ordinal);
+    return kind == DeviceKind::Cpu        ? "cpu"
+           : kind == DeviceKind::Emulated ? "emulated"
+                                          : "cuda:" + std::to_string(ordinal);
 }
 
 bool is_expert(std::string_view name)
@@ -120,7 +122,7 @@ Result<PlacementOptions> with_tensor_overrides(PlacementOptions options, const G
     const auto patterns = Patterns::compile(options.tensor_overrides);
     if (!patterns)
         return tl::unexpected(patterns.error());
-    const std::string device = name_of_place(options.device, options.cuda_ordinal);
+    const std::string device = name_of_device(options.device, options.cuda_ordinal);
     const int layers_in_use = layers_of(file);
     std::map<int, Asked> layers;
     for (const GgufTensor& tensor : file.tensors()) {
@@ -129,16 +131,16 @@ Result<PlacementOptions> with_tensor_overrides(PlacementOptions options, const G
         if (!first)
             return fail(Error::Code::BadRequest, "a tensor override takes too long to be compared with " + name);
         const TensorOverride* const to = *first ? &options.tensor_overrides[**first] : nullptr;
-        if (to && to->device != Place::Cpu &&
+        if (to && to->device != DeviceKind::Cpu &&
             (to->device != options.device || to->cuda_ordinal != options.cuda_ordinal))
             return fail(Error::Code::BadRequest,
-                        name + " cannot lie on " + name_of_place(to->device, to->cuda_ordinal) + ": " +
-                            (options.device == Place::Cpu
+                        name + " cannot lie on " + name_of_device(to->device, to->cuda_ordinal) + ": " +
+                            (options.device == DeviceKind::Cpu
                                  ? "the model is computed on the cpu alone; --device names another one"
                                  : "the model's device is " + device));
-        if (options.device == Place::Cpu)
+        if (options.device == DeviceKind::Cpu)
             continue;  // where all else lies, too
-        const bool on_host = to && to->device == Place::Cpu;
+        const bool on_host = to && to->device == DeviceKind::Cpu;
         if (!is_expert(tensor.name)) {
             const bool in_layer = tensor.block() >= 0;
             const bool stays_on_host = tensor.name.starts_with("token_embd") || tensor.name.starts_with("per_layer_");

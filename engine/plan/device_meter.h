@@ -12,7 +12,7 @@ namespace engine {
 class DeviceMeter
 {
 public:
-    /// DeviceFull, DeviceLost.
+    /// Takes the memory to measure with. DeviceFull, DeviceLost.
     static Result<DeviceMeter> make(CudaDevice& device);
     ~DeviceMeter();
     DeviceMeter(DeviceMeter&& other) noexcept;

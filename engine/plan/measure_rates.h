@@ -29,7 +29,7 @@ public:
     /// uses it meanwhile.
     RateMeter(ThreadPool& pool, int least_ms);
 
-    /// Sizes of the sets that a curve is measured at, bytes: from one core's cache to beyond any.
+    /// Returns the sizes of the sets that a curve is measured at, in bytes: from one core's cache to beyond any.
     static std::span<const std::size_t> sets();
 
     ProductRate product(const kernels::TypeTraits& type, int row_length);

@@ -17,8 +17,8 @@ namespace engine {
 class AnswerRules
 {
 public:
-    /// Precondition: the request has rules. `ends`: the tokens that end an answer. BadRequest: the grammar or the
-    /// schema cannot be followed, or the beginning of the answer that is there does not follow it.
+    /// Makes the rules of a request. Precondition: it has some. `ends`: the tokens that end an answer. BadRequest: the
+    /// grammar or the schema cannot be followed, or the beginning of the answer that is there does not follow it.
     static Result<std::unique_ptr<AnswerRules>> make(const Request& request, const Tokenizer& tokenizer,
                                                      const std::shared_ptr<const TokenTrie>& trie,
                                                      const std::vector<int>& ends);

@@ -249,9 +249,9 @@ Status LocalEngine::begin_checked(RunningTurn& turn, const Request& request, std
                   turn.sequence,
                   state_.draft.get(),
                   mtp_for(request, turn.listener)};
-    turn.runner = std::make_unique<TurnRunner>(std::move(host), conversation, request,
-                                               request.sampling.seed.value_or(random_seed()));
-    return turn.runner->begin();
+    turn.stepper = std::make_unique<TurnStepper>(std::move(host), conversation, request,
+                                                 request.sampling.seed.value_or(random_seed()));
+    return turn.stepper->begin();
 }
 
 std::vector<TurnId> LocalEngine::step(const Listener& listener)
@@ -274,7 +274,7 @@ std::vector<TurnId> LocalEngine::finish_turns(const Listener& listener)
     std::vector<TurnId> over;
     bool weights_gone = false;
     for (RunningTurn& turn : turns_.all()) {
-        if (turn.runner && turn.runner->over()) {
+        if (turn.stepper && turn.stepper->over()) {
             finish(turn, listener);
             weights_gone = weights_gone || (!*turn.result && turn.result->error().code == Error::Code::CannotRead);
         }
@@ -288,11 +288,11 @@ std::vector<TurnId> LocalEngine::finish_turns(const Listener& listener)
 
 void LocalEngine::finish(RunningTurn& turn, const Listener& listener)
 {
-    turn.result = turn.runner->result();
+    turn.result = turn.stepper->result();
     Conversation& conversation = *std::exchange(turn.conversation, nullptr);
     conversation.answered_now = false;
     moves_on_ = state_.model->placement().end_turn(conversation.kv.pages) || moves_on_;
-    const std::unique_ptr<TurnRunner> done = std::move(turn.runner);
+    const std::unique_ptr<TurnStepper> done = std::move(turn.stepper);
     turns_.wake_all();
     try {
         go_on_moving();
@@ -324,8 +324,8 @@ try {
     RunningTurn* const turn = turns_.find(id);
     if (!turn)
         return fail(Error::Code::BadRequest, "there is no such turn, or it was ended before");
-    if (turn->runner) {
-        turn->runner->cancel();
+    if (turn->stepper) {
+        turn->stepper->cancel();
         finish(*turn, turn->listener);
     }
     Result<Turn> result = std::move(*turn->result);
@@ -341,7 +341,7 @@ void LocalEngine::end_turn_of(SequenceId sequence)
     RunningTurn* const turn = turns_.of(sequence);
     if (!turn)
         return;
-    turn->runner->cancel();
+    turn->stepper->cancel();
     finish(*turn, turn->listener);
 }
 
@@ -349,8 +349,8 @@ void LocalEngine::end_turn_of(SequenceId sequence)
 void LocalEngine::end_all_turns()
 {
     for (RunningTurn& turn : turns_.all())
-        if (turn.runner) {
-            turn.runner.reset();
+        if (turn.stepper) {
+            turn.stepper.reset();
             turn.conversation = nullptr;
             turn.result = fail(Error::Code::NotLoaded, "the model was unloaded while it answered");
         }

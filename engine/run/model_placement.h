@@ -80,7 +80,7 @@ public:
     /// Sets the types of keys and values, those of earlier tokens, too: they are written anew on the host, and come
     /// back. Also where there is no device. Precondition: may_set_kv_types() agrees.
     void set_kv_types(kernels::KvType k_type, kernels::KvType v_type);
-    /// Unsupported: the device's kernels read no such blocks.
+    /// Says whether keys and values may be kept so. Unsupported: the device's kernels read no such blocks.
     Status may_set_kv_types(kernels::KvType k_type, kernels::KvType v_type) const;
 
     /// Sets the machine's rates from now on. Without a device it makes no difference.

@@ -44,8 +44,8 @@ private:
 class MtpModel
 {
 public:
-    /// Null: the file has no such block, or one of another kind. `model` outlives it. BadFile: one of the block's
-    /// tensors is missing or has another shape. Throws std::bad_alloc.
+    /// Opens the block of the model's file. Null: it has none, or one of another kind. `model` outlives it. BadFile:
+    /// one of the block's tensors is missing or has another shape. Throws std::bad_alloc.
     static Result<std::unique_ptr<MtpModel>> make(LoadedModel& model);
     ~MtpModel();
 

@@ -29,14 +29,14 @@ RunningTurn* RunningTurns::find(TurnId id)
 
 RunningTurn* RunningTurns::of(SequenceId sequence)
 {
-    const auto found =
-        std::ranges::find_if(turns_, [&](const RunningTurn& turn) { return turn.runner && turn.sequence == sequence; });
+    const auto found = std::ranges::find_if(
+        turns_, [&](const RunningTurn& turn) { return turn.stepper && turn.sequence == sequence; });
     return found == turns_.end() ? nullptr : &*found;
 }
 
 int RunningTurns::running() const
 {
-    return int(std::ranges::count_if(turns_, [](const RunningTurn& turn) { return turn.runner != nullptr; }));
+    return int(std::ranges::count_if(turns_, [](const RunningTurn& turn) { return turn.stepper != nullptr; }));
 }
 
 void RunningTurns::wake_all()
@@ -49,7 +49,7 @@ void RunningTurns::fail_all(const Error& error)
 {
     for (RunningTurn& turn : turns_)
         if (goes_on(turn))
-            turn.runner->break_off(error);
+            turn.stepper->break_off(error);
 }
 
 /// Returns the turns that are in the next step, and their rows. The turns take it in turns to be in front, in case
@@ -58,9 +58,9 @@ std::vector<RunningTurn*> RunningTurns::next_members(int max_rows, std::vector<R
 {
     std::vector<RunningTurn*> going;
     for (RunningTurn& turn : turns_) {
-        if (turn.runner)
-            turn.runner->heed_stop();
-        if (goes_on(turn) && turn.runner->restores())
+        if (turn.stepper)
+            turn.stepper->heed_stop();
+        if (goes_on(turn) && turn.stepper->restores())
             restore_more(turn);
         else if (goes_on(turn) && !turn.waits)
             going.push_back(&turn);
@@ -70,14 +70,14 @@ std::vector<RunningTurn*> RunningTurns::next_members(int max_rows, std::vector<R
     std::rotate(going.begin(), going.begin() + std::ptrdiff_t(first_++ % going.size()), going.end());
     std::vector<RowsWanted> wanted;
     for (const RunningTurn* turn : going) {
-        turn->runner->set_company(going.size() > 1 ? Company::OtherTurns : Company::None);
-        wanted.push_back({turn->runner->answers(), turn->runner->most_rows()});
+        turn->stepper->set_company(going.size() > 1 ? Company::OtherTurns : Company::None);
+        wanted.push_back({turn->stepper->answers(), turn->stepper->most_rows()});
     }
     const std::vector<int> rows = divide_rows(wanted, max_rows);
     std::vector<RunningTurn*> members;
     for (std::size_t i = 0; i < going.size(); ++i)
         if (rows[i] > 0) {
-            groups.push_back(going[i]->runner->next(rows[i]));
+            groups.push_back(going[i]->stepper->next(rows[i]));
             members.push_back(going[i]);
         }
     return members;
@@ -85,14 +85,14 @@ std::vector<RunningTurn*> RunningTurns::next_members(int max_rows, std::vector<R
 
 void RunningTurns::restore_more(RunningTurn& turn)
 try {
-    turn.runner->restore_more();
+    turn.stepper->restore_more();
 } catch (...) {
-    turn.runner->break_off(caught("to go on").value());
+    turn.stepper->break_off(caught("to go on").value());
 }
 
 void RunningTurns::step(LoadedModel& model)
 try {
-    const auto restores = [this](const RunningTurn& turn) { return goes_on(turn) && turn.runner->restores(); };
+    const auto restores = [this](const RunningTurn& turn) { return goes_on(turn) && turn.stepper->restores(); };
     const bool takes_longer = std::ranges::any_of(turns_, restores);
     std::vector<RowGroup> groups;
     const std::vector<RunningTurn*> members = next_members(model.max_rows(), groups);
@@ -113,15 +113,15 @@ try {
 void RunningTurns::compute_alone(RunningTurn& turn, LoadedModel& model, bool alone)
 try {
     model.placement().go_on(turn.conversation->pins);
-    Status done = turn.runner->compute_alone();
+    Status done = turn.stepper->compute_alone();
     while (!done && lacks_room(done.error()) && take_from_waiting(model.cache()))
-        done = turn.runner->compute_alone();
+        done = turn.stepper->compute_alone();
     if (!done && may_wait(turn, done.error()))
         let_wait(turn);
     else
         take(turn, done, alone);
 } catch (...) {
-    turn.runner->break_off(caught("to go on").value());
+    turn.stepper->break_off(caught("to go on").value());
 }
 
 /// Takes the KV from the waiting turn that began last; it is computed again when that goes on. False: none has any.
@@ -150,7 +150,7 @@ bool RunningTurns::may_wait(const RunningTurn& turn, const Error& error) const
 void RunningTurns::let_wait(RunningTurn& turn)
 {
     turn.waits = true;
-    turn.runner->put_off();
+    turn.stepper->put_off();
     if (!std::exchange(turn.said_so, true))
         send(turn.listener, make_event(Event::Kind::Warning, "there is no memory left for this answer: it goes on when "
                                                              "another one has ended"));
@@ -158,9 +158,9 @@ void RunningTurns::let_wait(RunningTurn& turn)
 
 void RunningTurns::take(RunningTurn& turn, const Status& done, bool alone)
 try {
-    turn.runner->take(done, alone);
+    turn.stepper->take(done, alone);
 } catch (...) {
-    turn.runner->break_off(caught("to go on").value());
+    turn.stepper->break_off(caught("to go on").value());
 }
 
 }  // namespace engine

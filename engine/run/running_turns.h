@@ -14,9 +14,9 @@ namespace engine {
 struct RunningTurn {
     TurnId id = 0;
     SequenceId sequence = 0;
-    Conversation* conversation = nullptr;  // null with the runner
+    Conversation* conversation = nullptr;  // null with the stepper
     Listener listener = {};
-    std::unique_ptr<TurnRunner> runner = {};  // null: the turn is over and has its result
+    std::unique_ptr<TurnStepper> stepper = {};  // null: the turn is over and has its result
     std::optional<Result<Turn>> result = {};
     bool waits = false;  // for memory that another turn has
     bool said_so = false;
@@ -45,7 +45,7 @@ public:
     void fail_all(const Error& error);
 
 private:
-    bool goes_on(const RunningTurn& turn) const { return turn.runner && !turn.runner->over(); }
+    bool goes_on(const RunningTurn& turn) const { return turn.stepper && !turn.stepper->over(); }
     std::vector<RunningTurn*> next_members(int max_rows, std::vector<RowGroup>& groups);
     void restore_more(RunningTurn& turn);
     void compute_alone(RunningTurn& turn, LoadedModel& model, bool alone);

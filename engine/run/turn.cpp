@@ -66,7 +66,7 @@ bool begins_with_space(const Request& request, const Tokenizer& tokenizer)
 
 }  // namespace
 
-TurnRunner::TurnRunner(TurnHost host, Conversation& conversation, Request request, std::uint64_t seed)
+TurnStepper::TurnStepper(TurnHost host, Conversation& conversation, Request request, std::uint64_t seed)
     : host_(std::move(host))
     , conversation_(conversation)
     , request_(std::move(request))
@@ -78,7 +78,7 @@ TurnRunner::TurnRunner(TurnHost host, Conversation& conversation, Request reques
     turn_.seed = seed;
 }
 
-Result<Turn> TurnRunner::run(const std::function<void()>& between_steps)
+Result<Turn> TurnStepper::run(const std::function<void()>& between_steps)
 {
     if (const Status ok = begin(); !ok)
         return tl::unexpected(ok.error());
@@ -99,7 +99,7 @@ Result<Turn> TurnRunner::run(const std::function<void()>& between_steps)
 
 /// Makes the rules of a grammar. Tokens that a template writes, such as the ends of turns, are not meant by a grammar;
 /// but the marks around calls are, where tools are offered.
-Status TurnRunner::make_rules()
+Status TurnStepper::make_rules()
 {
     if (request_.grammar.empty() && request_.json_schema.empty())
         return {};
@@ -112,7 +112,7 @@ Status TurnRunner::make_rules()
     return {};
 }
 
-Status TurnRunner::begin()
+Status TurnStepper::begin()
 {
     if (Status ok = check_ids(request_, host_.model.tokenizer()); !ok)
         return ok;
@@ -153,7 +153,7 @@ Status TurnRunner::begin()
 
 /// A piece is no longer than a step of a prompt may be, and on a slow disk no longer than a moment: others are answered
 /// between the pieces.
-void TurnRunner::restore_more()
+void TurnStepper::restore_more()
 {
     constexpr std::int64_t kMomentUs = 50'000;
     const std::int64_t start = now_us();
@@ -175,7 +175,7 @@ void TurnRunner::restore_more()
 }
 
 /// Begins to compute what the conversation, as it is now, does not have of the prompt.
-void TurnRunner::begin_prompt()
+void TurnStepper::begin_prompt()
 {
     stage_ = Stage::Prompt;
     KvSequence& kv = conversation_.kv;
@@ -197,13 +197,13 @@ void TurnRunner::begin_prompt()
     report(Phase::Prefill, true);
 }
 
-void TurnRunner::heed_stop()
+void TurnStepper::heed_stop()
 {
     if (host_.stop.stop_requested())
         cancel();
 }
 
-void TurnRunner::cancel()
+void TurnStepper::cancel()
 {
     if (over())
         return;
@@ -213,7 +213,7 @@ void TurnRunner::cancel()
 
 /// Gives back what was read where reading ends before its end: the file has all of it for the next turn, and this part
 /// would be saved in its place.
-void TurnRunner::give_back_restored()
+void TurnStepper::give_back_restored()
 {
     if (!restores())
         return;
@@ -222,20 +222,20 @@ void TurnRunner::give_back_restored()
 }
 
 /// Counts the prompt's rows up to the next place to go back to.
-int TurnRunner::prompt_rows() const
+int TurnStepper::prompt_rows() const
 {
     const auto stop = std::ranges::upper_bound(checkpoints_, prefilled_);
     const bool stops = stop != checkpoints_.end() && host_.model.cache().states().any();
     return (stops ? *stop : turn_.prompt.last) - prefilled_;
 }
 
-int TurnRunner::most_rows() const
+int TurnStepper::most_rows() const
 {
     const int most = host_.model.max_rows();
     return std::min(most, answers() ? 1 + step_.next_drafts(company_) : prompt_rows());
 }
 
-RowGroup TurnRunner::next(int rows)
+RowGroup TurnStepper::next(int rows)
 {
     step_us_ = now_us();
     rows_ = {&conversation_.kv};
@@ -256,7 +256,7 @@ RowGroup TurnRunner::next(int rows)
 }
 
 /// Computes one step; if there is no room for it, other conversations give up their KV. Drafts get no room that way.
-Status TurnRunner::compute_alone()
+Status TurnStepper::compute_alone()
 {
     if (step_.has_drafts()) {
         if (Status done = host_.model.append(std::span(&rows_, 1)); done || was_stopped(done))
@@ -274,7 +274,7 @@ Status TurnRunner::compute_alone()
     }
 }
 
-void TurnRunner::take(const Status& done, bool alone)
+void TurnStepper::take(const Status& done, bool alone)
 {
     alone_ = alone;
     const bool full = !done && answers() && done.error().code == Error::Code::ContextFull;
@@ -293,7 +293,7 @@ void TurnRunner::take(const Status& done, bool alone)
     answer();
 }
 
-void TurnRunner::take_prompt_rows()
+void TurnStepper::take_prompt_rows()
 {
     const int count = rows_.count();
     prefilled_ += count;
@@ -323,14 +323,14 @@ void TurnRunner::take_prompt_rows()
 }
 
 /// Returns how many tokens the answer may have.
-int TurnRunner::most_tokens() const
+int TurnStepper::most_tokens() const
 {
     return request_.max_tokens >= 0 ? request_.max_tokens : host_.model.context_tokens();
 }
 
 /// Samples from row after row while the next one is there, since its token was drafted. Then a step is needed, or the
 /// answer is over.
-void TurnRunner::answer()
+void TurnStepper::answer()
 {
     const int limit = host_.model.context_tokens();
     const int most = most_tokens();
@@ -369,14 +369,14 @@ void TurnRunner::answer()
 }
 
 /// Says which kind of step the logits of the next token come from.
-TokenFrom TurnRunner::token_from() const
+TokenFrom TurnStepper::token_from() const
 {
     if (step_.row() > 0)
         return TokenFrom::SameStep;
     return alone_ && step_.is_plain() ? TokenFrom::PlainStep : TokenFrom::Step;
 }
 
-void TurnRunner::allow_drafts()
+void TurnStepper::allow_drafts()
 {
     step_.ready();
     if (request_.most_drafted <= 0 || host_.model.max_rows() <= 1)
@@ -399,21 +399,21 @@ void TurnRunner::allow_drafts()
     }
 }
 
-bool TurnRunner::may_draft(Drafters by) const
+bool TurnStepper::may_draft(Drafters by) const
 {
     return request_.most_drafted > 0 && host_.model.max_rows() > 1 &&
            (request_.drafters == Drafters::All || request_.drafters == by);
 }
 
 /// Notes that tokens [first, first + count), the first rows of the last step, are accepted.
-void TurnRunner::note_rows(int first, int count)
+void TurnStepper::note_rows(int first, int count)
 {
     if (notes_rows())
         host_.mtp->note(*conversation_.mtp, conversation_.kv, {first, count}, history_, host_.stop);
 }
 
 /// Returns how many tokens may be drafted: no more than the answer may have, nor than the context and the step hold.
-int TurnRunner::most_drafted(int rows) const
+int TurnStepper::most_drafted(int rows) const
 {
     const int room = std::min(most_tokens() - int(answer_.size()), host_.model.context_tokens() - length());
     return std::min(room, rows) - 1;
@@ -421,7 +421,7 @@ int TurnRunner::most_drafted(int rows) const
 
 /// Ends the step: drafts that are not accepted leave the KV cache. What a row costs is measured where no other turn has
 /// rows.
-void TurnRunner::end_step()
+void TurnStepper::end_step()
 {
     if (step_.over())
         return;
@@ -435,7 +435,7 @@ void TurnRunner::end_step()
 }
 
 /// Makes a checkpoint now and then, so that no more than this many tokens are computed again.
-void TurnRunner::keep_state()
+void TurnStepper::keep_state()
 {
     KvSequence& kv = conversation_.kv;
     if (kv.length() / kCheckpointTokens != kept_at_ / kCheckpointTokens)
@@ -444,7 +444,7 @@ void TurnRunner::keep_state()
 }
 
 /// Chooses the next token of the answer; none: it is over.
-Result<std::optional<TurnRunner::Chosen>> TurnRunner::choose()
+Result<std::optional<TurnStepper::Chosen>> TurnStepper::choose()
 {
     const TokenMask* allowed = nullptr;
     if (rules_) {
@@ -471,13 +471,13 @@ Result<std::optional<TurnRunner::Chosen>> TurnRunner::choose()
     return Chosen{id, *logits};
 }
 
-int TurnRunner::sample(const RowLogits& logits, const TokenMask* allowed)
+int TurnStepper::sample(const RowLogits& logits, const TokenMask* allowed)
 {
     const StepClock::Scope scope(clock(), StepClock::Part::Sampling);
     return allowed ? sampler_.sample(logits.all, history_, allowed) : sampler_.sample(logits, history_);
 }
 
-void TurnRunner::tell_token(int id, std::span<const float> logits)
+void TurnStepper::tell_token(int id, std::span<const float> logits)
 {
     const StepClock::Scope scope(clock(), StepClock::Part::Sampling);
     if (*request_.top_logprobs < 0)
@@ -493,7 +493,7 @@ void TurnRunner::tell_token(int id, std::span<const float> logits)
     host_.listener.on_token(told);
 }
 
-void TurnRunner::end(StopReason reason)
+void TurnStepper::end(StopReason reason)
 {
     stage_ = Stage::Over;
     end_step();
@@ -515,14 +515,14 @@ void TurnRunner::end(StopReason reason)
 }
 
 /// Ends the answer for want of room. If only the device is full, which the reason does not say, a warning says so.
-void TurnRunner::end_full(const Error& error)
+void TurnStepper::end_full(const Error& error)
 {
     if (!forgetting_helps(error, host_.model.cache(), conversation_.kv, rows_.count()))
         send(host_.listener, make_event(Event::Kind::Warning, error.what));
     end(StopReason::ContextFull);
 }
 
-void TurnRunner::fail_with(const Error& error)
+void TurnStepper::fail_with(const Error& error)
 {
     stage_ = Stage::Over;
     error_ = error;
@@ -531,14 +531,14 @@ void TurnRunner::fail_with(const Error& error)
     text_.finish();
 }
 
-void TurnRunner::break_off(const Error& error)
+void TurnStepper::break_off(const Error& error)
 {
     give_back_restored();
     stage_ = Stage::Over;
     error_ = error;
 }
 
-Result<Turn> TurnRunner::result()
+Result<Turn> TurnStepper::result()
 {
     if (error_)
         return tl::unexpected(std::move(*error_));
@@ -547,7 +547,7 @@ Result<Turn> TurnRunner::result()
 
 /// Reports what was restored. A first question has nothing to restore; and where nothing has gone wrong, a few tokens
 /// are not worth a word.
-void TurnRunner::tell_of_saved()
+void TurnStepper::tell_of_saved()
 {
     SavedKvMiss miss = host_.saved.miss;
     const bool usual = miss == SavedKvMiss::NoFile || miss == SavedKvMiss::OtherText;
@@ -569,7 +569,7 @@ void TurnRunner::tell_of_saved()
 }
 
 /// Warns early enough that somebody can still choose what is to happen when the context is full.
-void TurnRunner::note_nearly_full()
+void TurnStepper::note_nearly_full()
 {
     const int used = length();
     const int limit = host_.model.context_tokens();
@@ -587,7 +587,7 @@ void TurnRunner::note_nearly_full()
 }
 
 /// Keeps the answer's ids: the next prompt holds its text, and then takes these ids again.
-void TurnRunner::keep_reply()
+void TurnStepper::keep_reply()
 {
     if (request_.messages.empty() || text_.stopped() || answer_.empty())
         return;
@@ -603,7 +603,7 @@ void TurnRunner::keep_reply()
         conversation_.replies.push_back(std::move(reply));
 }
 
-Telemetry TurnRunner::frame(Phase phase)
+Telemetry TurnStepper::frame(Phase phase)
 {
     Telemetry t = host_.frames.make(host_.model, conversation_.kv, conversation_.experts.get(), phase);
     t.sequence = host_.sequence;
@@ -629,7 +629,7 @@ Telemetry TurnRunner::frame(Phase phase)
     return t;
 }
 
-void TurnRunner::report(Phase phase, bool always)
+void TurnStepper::report(Phase phase, bool always)
 {
     const std::int64_t now = now_us();
     if (!host_.listener.on_telemetry || (!always && now - last_report_us_ < Frames::kIntervalUs))

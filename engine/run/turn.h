@@ -1,6 +1,6 @@
-// TurnRunner runs one turn: what is new of the prompt is computed, then tokens are sampled, streamed and computed until
-// something ends the answer. Tokens that may come next are drafted and computed along; those are accepted that the
-// sampler chooses.
+// TurnStepper goes through one turn step by step: what is new of the prompt is computed, then tokens are sampled,
+// streamed and computed until something ends the answer. Tokens that may come next are drafted and computed along;
+// those are accepted that the sampler chooses.
 #pragma once
 
 #include "engine/engine.h"
@@ -38,10 +38,10 @@ struct TurnHost {
 
 /// A turn computes nothing itself. next() gives the rows that are to be computed, the caller computes them, beside rows
 /// of other turns or not, and take() goes on from there. So the same turn may be one of many in a step.
-class TurnRunner
+class TurnStepper
 {
 public:
-    TurnRunner(TurnHost host, Conversation& conversation, Request request, std::uint64_t seed);
+    TurnStepper(TurnHost host, Conversation& conversation, Request request, std::uint64_t seed);
 
     /// Computes the whole turn, with no other beside it; between_steps() before each of its steps.
     Result<Turn> run(const std::function<void()>& between_steps);

@@ -34,7 +34,7 @@ public:
         return result;
     }
 
-    /// Uniform in [0, 1): the upper 53 bits, all that a double holds.
+    /// Returns a number that is uniform in [0, 1): the upper 53 bits, all that a double holds.
     double uniform() { return static_cast<double>(next() >> 11) * 0x1p-53; }
 
 private:

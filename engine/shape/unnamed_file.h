@@ -15,13 +15,13 @@ namespace engine {
 class UnnamedFile
 {
 public:
-    /// CannotWrite, with one sentence that names the folder.
+    /// Makes such a file. CannotWrite, with one sentence that names the folder.
     static Result<UnnamedFile> create(const std::filesystem::path& folder);
     UnnamedFile(UnnamedFile&&) noexcept;
     UnnamedFile& operator=(UnnamedFile&&) noexcept;
     ~UnnamedFile();
 
-    /// CannotWrite: the disk is full, or refuses.
+    /// Writes behind what is there. CannotWrite: the disk is full, or refuses.
     Status write(std::span<const std::byte> bytes);
     /// Ends writing; from now on path() may be opened.
     Status finish();

@@ -32,7 +32,7 @@ const Method* find_in(const Method (&methods)[N], std::string_view name)
 /// Returns the method that object.name means, or null.
 const Method* find_method(const Value& object, std::string_view name);
 
-// One for each type that has methods; null where the type has none of that name.
+// These find a method of one type by its name; null: the type has none of that name.
 const Method* find_string_method(std::string_view name);
 const Method* find_string_query(std::string_view name);  // isdigit and its like, find, count
 const Method* find_list_method(std::string_view name);

@@ -16,7 +16,7 @@ FilterBody find_filter(std::string_view name);
 /// Applies a filter. Throws TemplateError where there is no such filter, or it cannot be applied.
 Value apply_filter(Interpreter& in, const std::string& name, const Value& input, Arguments& arguments);
 
-// The four families of filters.
+// These find a filter by its name, each in one of the four families; null: it has none of that name.
 FilterBody find_text_filter(std::string_view name);
 FilterBody find_number_filter(std::string_view name);
 FilterBody find_list_filter(std::string_view name);

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "engine/template/chat_template.h"
-#include "engine/template/evaluator.h"
+#include "engine/template/expression_evaluator.h"
 #include "engine/template/heap.h"
 #include "engine/template/iterate.h"
 #include "engine/template/loop.h"
@@ -70,7 +70,7 @@ private:
     const Syntax& syntax_;
     const RenderOptions& options_;
     Names names_;
-    Evaluator evaluator_;
+    ExpressionEvaluator evaluator_;
     Output* output_ = nullptr;
 };
 

@@ -14,7 +14,7 @@ std::size_t find_text(Heap& heap, std::string_view text, std::string_view wanted
 /// Finds the last place where `wanted` stands; npos where it does not.
 std::size_t rfind_text(Heap& heap, std::string_view text, std::string_view wanted);
 
-// Cut at most `most` times; any number of times where it is negative.
+// These cut at most `most` times, any number of times where it is negative.
 std::vector<std::string_view> split_text(Heap& heap, std::string_view text, std::string_view separator,
                                          std::int64_t most);
 std::vector<std::string_view> rsplit_text(Heap& heap, std::string_view text, std::string_view separator,

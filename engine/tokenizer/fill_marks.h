@@ -22,7 +22,7 @@ inline constexpr std::array kFillRepositoryTexts = {"<|fim_repo|>", "<|repo_name
 // The last two are StarCoder 2's and CodeGemma's.
 inline constexpr std::array kFillFileTexts = {"<|file_sep|>", "<file_sep>", "<|file_separator|>"};
 
-/// None are there where one that is needed is missing.
+/// Returns the marks of a vocabulary: none, where one that is needed is missing.
 FillMarks find_fill_marks(const Vocabulary& vocabulary, const TokenIndex& index);
 
 }  // namespace engine

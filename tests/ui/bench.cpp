@@ -127,7 +127,7 @@ void Bench::reset(const QVariantMap& changes)
     world.inspect = [script = m_script](const auto& path, const auto&) {
         return path.stem() == kMixture ? engine::inspect_model(path) : inspect_fake(*script, path);
     };
-    world.otherPlaces = [at = m_modelFolder->path()] { return QList<Place>{{Store::LmStudio, at}}; };
+    world.otherPlaces = [at = m_modelFolder->path()] { return QList<StoreFolder>{{Store::LmStudio, at}}; };
     world.memory = [this] { return engine::MachineMemory{std::int64_t(16e9), std::int64_t(m_availableBytes)}; };
     world.mayDraft = [](const auto&, const std::filesystem::path& draft) {
         return draft.stem().string().find("other") == std::string::npos;

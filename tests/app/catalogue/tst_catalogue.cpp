@@ -284,7 +284,7 @@ private Q_SLOTS:
         here.shortFileText = [](const QString&) { return QString(); };
         ScanRequest all = request(Store::Gpt4All, "nowhere");
         all.places = placesOfOtherPrograms(here);
-        all.places.removeIf([](const Place& place) { return place.store != Store::Gpt4All; });
+        all.places.removeIf([](const StoreFolder& place) { return place.store != Store::Gpt4All; });
         ScanReport report;
         QCOMPARE(lines(rowsOf(all, &report)), QStringList("GPT4All | Tiny |  |  |  | openable"));
         QCOMPARE(report.places.first().unfinished, 1);

@@ -68,7 +68,7 @@ private Q_SLOTS:
             {"C:/Users/u/AppData/Roaming/LM Studio/settings.json", R"({"downloadsFolder": ["no text"]})"}};
         here.shortFileText = [&](const QString& file) { return files.value(file); };
         QStringList paths;
-        for (const Place& known : placesOfOtherPrograms(here))
+        for (const StoreFolder& known : placesOfOtherPrograms(here))
             paths.append(known.path);
         QVERIFY2(paths.contains(place), qPrintable(paths.join(' ')));
         QCOMPARE(QSet<QString>(paths.begin(), paths.end()).size(), paths.size());

@@ -67,7 +67,7 @@ class TestModelList : public QObject
                 throw std::bad_alloc();
             return engine::inspect_model(path, stop);
         };
-        world.otherPlaces = [this] { return QList<Place>{{Store::LmStudio, m_folder->path("lm")}}; };
+        world.otherPlaces = [this] { return QList<StoreFolder>{{Store::LmStudio, m_folder->path("lm")}}; };
         world.memory = [this] { return m_memory; };
         world.cacheFile = m_folder->path("cache/headers.json");
         world.usedFile = m_folder->path("state/used.json");

@@ -262,7 +262,7 @@ private Q_SLOTS:
                                {});
         CatalogueController::World world;
         world.inspect = engine::inspect_model;
-        world.otherPlaces = [this] { return QList<Place>{{Store::LmStudio, m_folder->path("lm")}}; };
+        world.otherPlaces = [this] { return QList<StoreFolder>{{Store::LmStudio, m_folder->path("lm")}}; };
         world.memory = [] { return engine::MachineMemory{}; };
         world.usedFile = m_folder->path("state/used.json");
         CatalogueController catalogue(opener, world);

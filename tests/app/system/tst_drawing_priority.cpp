@@ -1,5 +1,5 @@
 // Tests that the thread which draws gets a priority from the system, or asks the desktop's service for it.
-#include "app/system/drawing_priority.h"
+#include "app/system/start.h"
 #include "tests/support/try_often.h"
 
 #include <QDBusConnection>

@@ -25,7 +25,7 @@ inline engine::Turn one_turn(engine::LoadedModel& model, engine::DraftModel* dra
     host.draft = draft;
     host.mtp = mtp;
     auto turn =
-        engine::TurnRunner(std::move(host), conversation, request, 4711).run([&] { model.placement().advance(); });
+        engine::TurnStepper(std::move(host), conversation, request, 4711).run([&] { model.placement().advance(); });
     if (!turn)
         qFatal("%s", turn.error().what.c_str());
     return std::move(*turn);

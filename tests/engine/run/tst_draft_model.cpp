@@ -383,7 +383,7 @@ private Q_SLOTS:
             pair.model->placement().begin_turn({});
             TurnHost host{*pair.model, conversation.frames, {}, stop.get_token(), [](Conversation&) { return false; }};
             host.draft = pair.draft.get();
-            const auto turn = TurnRunner(std::move(host), conversation, request, 4711).run([] {});
+            const auto turn = TurnStepper(std::move(host), conversation, request, 4711).run([] {});
             QVERIFY(turn);
             QVERIFY(whole.starts_with(turn->text));
         }

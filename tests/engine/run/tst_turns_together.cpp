@@ -65,7 +65,7 @@ struct Running {
     std::function<void()> on_end = {};
     TurnId id = 0;
 
-    std::unique_ptr<TurnRunner> make(LoadedModel& model, const TurnPlan& plan, int number)
+    std::unique_ptr<TurnStepper> make(LoadedModel& model, const TurnPlan& plan, int number)
     {
         Listener listener;
         listener.on_text = [this, at = plan.stop_at](std::string_view) {
@@ -79,7 +79,7 @@ struct Running {
         };
         TurnHost host{model, conversation.frames, listener, stop.get_token(), [](Conversation&) { return false; }};
         host.sequence = number;
-        return std::make_unique<TurnRunner>(std::move(host), conversation, plan.request, plan.seed);
+        return std::make_unique<TurnStepper>(std::move(host), conversation, plan.request, plan.seed);
     }
 };
 
@@ -101,8 +101,8 @@ Said alone(LoadedModel& model, const TurnPlan& plan)
 {
     Running running;
     model.placement().begin_turn();
-    const auto runner = running.make(model, plan, 1);
-    const auto turn = runner->run([&] { model.placement().advance(); });
+    const auto stepper = running.make(model, plan, 1);
+    const auto turn = stepper->run([&] { model.placement().advance(); });
     return said_of(model, turn, running.conversation.kv);
 }
 
@@ -163,8 +163,8 @@ private Q_SLOTS:
                     model->placement().begin_turn();
                     RunningTurn& turn = turns.add(int(begun) + 1, next.conversation, {});
                     next.id = turn.id;
-                    turn.runner = next.make(*model, all[begun], int(begun) + 1);
-                    QVERIFY(turn.runner->begin());
+                    turn.stepper = next.make(*model, all[begun], int(begun) + 1);
+                    QVERIFY(turn.stepper->begin());
                     ++begun;
                 }
                 if (model->placement().has_device() && random() % 8 == 0)
@@ -176,8 +176,8 @@ private Q_SLOTS:
                 std::size_t number = 0;
                 for (Running& one : running) {
                     RunningTurn* const turn = turns.find(one.id);
-                    if (turn && turn->runner->over()) {
-                        const Said said = said_of(*model, turn->runner->result(), one.conversation.kv);
+                    if (turn && turn->stepper->over()) {
+                        const Said said = said_of(*model, turn->stepper->result(), one.conversation.kv);
                         QVERIFY2(said == expected[number],
                                  qPrintable(QString("turn %1 says '%2' after %3 tokens, and alone '%4' after %5")
                                                 .arg(number)
@@ -215,10 +215,10 @@ private Q_SLOTS:
         for (Running* const one : {&loses, &goes_on, &ends}) {
             RunningTurn& turn = turns.add(++number, one->conversation, {});
             one->id = turn.id;
-            turn.runner = one->make(*model, plan, number);
-            QVERIFY(turn.runner->begin());
+            turn.stepper = one->make(*model, plan, number);
+            QVERIFY(turn.stepper->begin());
         }
-        while (!turns.find(goes_on.id)->runner->answers())
+        while (!turns.find(goes_on.id)->stepper->answers())
             turns.step(*model);
         KvSequence& kv = loses.conversation.kv;
         std::vector<int> ids = kv.ids;
@@ -228,12 +228,12 @@ private Q_SLOTS:
         ends.on_end = [&] { loses.stop.request_stop(); };
         ends.stop.request_stop();
         turns.step(*model);
-        QVERIFY(turns.find(loses.id)->runner->over());
-        QCOMPARE(turns.find(loses.id)->runner->result()->reason, StopReason::Cancelled);
+        QVERIFY(turns.find(loses.id)->stepper->over());
+        QCOMPARE(turns.find(loses.id)->stepper->result()->reason, StopReason::Cancelled);
         RunningTurn& turn = *turns.find(goes_on.id);
-        while (!turn.runner->over())
+        while (!turn.stepper->over())
             turns.step(*model);
-        QVERIFY(said_of(*model, turn.runner->result(), goes_on.conversation.kv) == expected);
+        QVERIFY(said_of(*model, turn.stepper->result(), goes_on.conversation.kv) == expected);
         for (Running* const one : {&loses, &ends})
             model->cache().truncate(one->conversation.kv, 0);
     }
@@ -261,7 +261,7 @@ private Q_SLOTS:
             TurnHost host{*model, conversation.frames, {}, {}, [&](Conversation&) {
                               return conversations.take_from_oldest(cache);
                           }};
-            const auto turn = TurnRunner(std::move(host), conversation, request, 4711).run([] {});
+            const auto turn = TurnStepper(std::move(host), conversation, request, 4711).run([] {});
             conversation.answered_now = false;
             QVERIFY2(turn, turn ? "" : turn.error().what.c_str());
             QCOMPARE(turn->telemetry.reused_tokens, 0);  // it was forgotten, or is new
@@ -338,8 +338,8 @@ private Q_SLOTS:
             model->placement().begin_turn();
             RunningTurn& turn = turns.add(int(i) + 1, next.conversation, listener);
             next.id = turn.id;
-            turn.runner = next.make(*model, both[i], int(i) + 1);
-            QVERIFY(turn.runner->begin());
+            turn.stepper = next.make(*model, both[i], int(i) + 1);
+            QVERIFY(turn.stepper->begin());
         }
         std::size_t ended = 0;
         while (ended < both.size()) {
@@ -347,8 +347,8 @@ private Q_SLOTS:
             std::size_t number = 0;
             for (Running& one : running) {
                 RunningTurn* const turn = turns.find(one.id);
-                if (turn && turn->runner->over()) {
-                    const auto said = turn->runner->result();
+                if (turn && turn->stepper->over()) {
+                    const auto said = turn->stepper->result();
                     QVERIFY(said);
                     QCOMPARE(said->text, expected[number].text);
                     QCOMPARE(said->reason, expected[number].reason);

@@ -3,7 +3,7 @@
 // where the local server is, for tests/clients/load.py, and is told for how many seconds; QT_QPA_PLATFORM=offscreen
 // QT_QUICK_BACKEND=software.
 #include "app/program.h"
-#include "app/system/drawing_priority.h"
+#include "app/system/start.h"
 #include "tests/ui/bench.h"
 
 #include <QApplication>

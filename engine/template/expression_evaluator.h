@@ -1,4 +1,4 @@
-// Evaluator computes the values of expressions.
+// ExpressionEvaluator computes the values of expressions.
 #pragma once
 
 #include "engine/template/names.h"
@@ -11,10 +11,10 @@ namespace engine::jinja {
 class Interpreter;
 
 /// Evaluates the expressions of one rendering. Belongs to an Interpreter, which carries out the calls.
-class Evaluator
+class ExpressionEvaluator
 {
 public:
-    Evaluator(Interpreter& interpreter, Names& names, int constants);
+    ExpressionEvaluator(Interpreter& interpreter, Names& names, int constants);
 
     /// Throws TemplateError.
     Value evaluate(const Expression& expression);

@@ -1,4 +1,4 @@
-#include "engine/template/evaluator.h"
+#include "engine/template/expression_evaluator.h"
 
 #include "engine/template/attributes.h"
 #include "engine/template/filters.h"
@@ -9,7 +9,7 @@
 
 namespace engine::jinja {
 
-Evaluator::Evaluator(Interpreter& interpreter, Names& names, int constants)
+ExpressionEvaluator::ExpressionEvaluator(Interpreter& interpreter, Names& names, int constants)
     : interpreter_(interpreter)
     , heap_(interpreter.heap)
     , names_(names)
@@ -17,7 +17,7 @@ Evaluator::Evaluator(Interpreter& interpreter, Names& names, int constants)
 {
 }
 
-Value Evaluator::evaluate(const Expression& expression)
+Value ExpressionEvaluator::evaluate(const Expression& expression)
 {
     Level level(heap_.budget);
     heap_.budget.step();
@@ -25,12 +25,12 @@ Value Evaluator::evaluate(const Expression& expression)
     return evaluate_kind(expression);
 }
 
-Value Evaluator::evaluate_optional(const ExpressionPtr& expression)
+Value ExpressionEvaluator::evaluate_optional(const ExpressionPtr& expression)
 {
     return expression ? evaluate(*expression) : Value::none();
 }
 
-Value Evaluator::evaluate_kind(const Expression& expression)
+Value ExpressionEvaluator::evaluate_kind(const Expression& expression)
 {
     using Kind = Expression::Kind;
     const auto part = [&](std::size_t i) { return evaluate(*expression.parts[i]); };
@@ -90,7 +90,7 @@ Value Evaluator::evaluate_kind(const Expression& expression)
     return Value::none();
 }
 
-Value Evaluator::constant(const Expression& expression)
+Value ExpressionEvaluator::constant(const Expression& expression)
 {
     Value& known = constants_[std::size_t(expression.constant)];
     if (known.is_missing()) {
@@ -110,7 +110,7 @@ Value Evaluator::constant(const Expression& expression)
 
 // ---- containers ----
 
-Value Evaluator::list_of(const Expression& expression)
+Value ExpressionEvaluator::list_of(const Expression& expression)
 {
     Value holder = expression.kind == Expression::Kind::List ? heap_.list() : heap_.tuple();
     auto& list = holder.as<List>();
@@ -119,7 +119,7 @@ Value Evaluator::list_of(const Expression& expression)
     return holder;
 }
 
-Value Evaluator::dict_of(const Expression& expression)
+Value ExpressionEvaluator::dict_of(const Expression& expression)
 {
     Value holder = heap_.dict();
     for (std::size_t i = 0; i + 1 < expression.parts.size(); i += 2) {
@@ -129,7 +129,7 @@ Value Evaluator::dict_of(const Expression& expression)
     return holder;
 }
 
-Value Evaluator::concatenate(const Expression& expression)
+Value ExpressionEvaluator::concatenate(const Expression& expression)
 {
     Output text(heap_);
     for (const ExpressionPtr& part : expression.parts) {
@@ -144,7 +144,7 @@ Value Evaluator::concatenate(const Expression& expression)
 
 // ---- decisions ----
 
-bool Evaluator::evaluate_compare(const Expression& expression)
+bool ExpressionEvaluator::evaluate_compare(const Expression& expression)
 {
     Value left = evaluate(*expression.parts[0]);
     for (std::size_t i = 0; i < expression.operators.size(); ++i) {
@@ -157,7 +157,7 @@ bool Evaluator::evaluate_compare(const Expression& expression)
     return true;
 }
 
-Value Evaluator::conditional(const Expression& expression)
+Value ExpressionEvaluator::conditional(const Expression& expression)
 {
     if (truth(evaluate(*expression.parts[0])))
         return evaluate(*expression.parts[1]);
@@ -167,7 +167,7 @@ Value Evaluator::conditional(const Expression& expression)
                            " evaluated to false and no else section was defined.");
 }
 
-bool Evaluator::evaluate_test(const Expression& expression)
+bool ExpressionEvaluator::evaluate_test(const Expression& expression)
 {
     const Value input = evaluate(*expression.parts[0]);
     Arguments arguments;
@@ -178,7 +178,7 @@ bool Evaluator::evaluate_test(const Expression& expression)
 
 // ---- calls ----
 
-void Evaluator::evaluate_arguments(const CallArguments& written, Arguments& arguments)
+void ExpressionEvaluator::evaluate_arguments(const CallArguments& written, Arguments& arguments)
 {
     arguments.positional.reserve(written.positional.size());
     for (const ExpressionPtr& value : written.positional)
@@ -203,7 +203,7 @@ void Evaluator::evaluate_arguments(const CallArguments& written, Arguments& argu
     }
 }
 
-Value Evaluator::evaluate_filter(const Expression& expression)
+Value ExpressionEvaluator::evaluate_filter(const Expression& expression)
 {
     const Value input = evaluate(*expression.parts[0]);
     Arguments arguments;
@@ -212,7 +212,7 @@ Value Evaluator::evaluate_filter(const Expression& expression)
     return apply_filter(interpreter_, expression.text, input, arguments);
 }
 
-Value Evaluator::evaluate_call(const Expression& expression)
+Value ExpressionEvaluator::evaluate_call(const Expression& expression)
 {
     const Expression& callee = *expression.parts[0];
     Arguments arguments;
