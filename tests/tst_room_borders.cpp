@@ -242,6 +242,20 @@ const QList<Floors>& roomsWithFloors()
           "tests/app/charts",
           "tests/app",
           "tests/ui",
+          "tests/ui/theme",
+          "tests/ui/components",
+          "tests/ui/shortcuts",
+          "tests/ui/settings",
+          "tests/ui/attachments",
+          "tests/ui/tuning",
+          "tests/ui/conversations",
+          "tests/ui/chat",
+          "tests/ui/fetching",
+          "tests/ui/models",
+          "tests/ui/monitor",
+          "tests/ui/serving",
+          "tests/ui/experiments",
+          "tests/ui/window",
           "tests/ui/bench",
           "tests/packaging",
           "tests/guide",
@@ -478,7 +492,7 @@ void RoomBordersTest::checkerKnowsTheBorders_data()
     row("tests/engine/run/one_turn.h", "#include \"tests/support/models.h\"", true);
     row("tests/engine/run/one_turn.h", "#include \"engine/run/turn.h\"", true);
     row("tests/engine/kv/tst_kv_pager.cpp", "#include \"tests/engine/run/one_turn.h\"", false);
-    row("tests/ui/tst_shell.qml", "import QtTest", true);
+    row("tests/ui/window/tst_shell.qml", "import QtTest", true);
 }
 
 void RoomBordersTest::checkerKnowsTheBorders()

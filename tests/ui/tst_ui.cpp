@@ -4,12 +4,11 @@
 #include "tests/ui/conversations_bench.h"
 
 #include <QApplication>
-#include <QByteArrayList>
 #include <QQmlEngine>
 #include <QStandardPaths>
 #include <QtQuickTest>
 
-#include <vector>
+#include <memory>
 
 /// Gives every test file the program's modules and the bench. Made by Qt Quick Test.
 class Setup : public QObject
@@ -45,17 +44,12 @@ private:
     std::unique_ptr<ConversationsBench> m_conversations;
 };
 
-// The charts are painted by a widget, so that it takes a QApplication, which Qt Quick Test would not make. ctest gives
-// no arguments: SPILLWAY_UI_TESTS names those that are to run, as in "Composer::test_enter Composer::test_undo".
+// The charts are painted by a widget, so that it takes a QApplication, which Qt Quick Test would not make. Qt Quick
+// Test's own arguments choose what runs: `-input FOLDER`, and functions as in `Composer::test_enter`.
 int main(int argc, char* argv[])
 {
     const QApplication application(argc, argv);
-    std::vector<char*> arguments(argv, argv + argc);
-    QByteArrayList tests = qgetenv("SPILLWAY_UI_TESTS").split(' ');
-    tests.removeAll(QByteArray());
-    for (QByteArray& test : tests)
-        arguments.push_back(test.data());
     Setup setup;
-    return quick_test_main_with_setup(int(arguments.size()), arguments.data(), "ui", QUICK_TEST_SOURCE_DIR, &setup);
+    return quick_test_main_with_setup(argc, argv, "ui", QUICK_TEST_SOURCE_DIR, &setup);
 }
 #include "tst_ui.moc"
