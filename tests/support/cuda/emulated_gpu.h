@@ -30,7 +30,8 @@ struct GpuFacts {
     bool memory_calls_wait = false;
 };
 
-/// Counts calls of the driver that a program makes at its start, and not again while it computes.
+/// Counts calls of the driver that a program makes at its start, and not again while it computes. Page-locked memory
+/// that the driver allocates counts as a page lock.
 struct MemoryCalls {
     int allocations = 0, frees = 0, fills = 0, page_locks = 0;
     bool operator==(const MemoryCalls&) const = default;
@@ -67,6 +68,8 @@ public:
     std::size_t locked_bytes() const;
     /// Returns how many of these calls the calling thread has made so far.
     MemoryCalls memory_calls() const;
+    /// Returns how many of them all threads have made together.
+    MemoryCalls memory_calls_of_all() const;
     /// From now on no more of the host's memory is page-locked.
     void refuse_page_locks();
     /// From now on page-locking takes so long.
