@@ -150,6 +150,12 @@ int EmulatedGpu::kernels_run() const
     return state_->kernels_run;
 }
 
+std::uint64_t EmulatedGpu::longest_launch() const
+{
+    const Lock lock(state_->mutex);
+    return state_->longest_launch;
+}
+
 int EmulatedGpu::graphs_made() const
 {
     const Lock lock(state_->mutex);
