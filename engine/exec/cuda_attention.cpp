@@ -1,6 +1,7 @@
 #include "engine/exec/cuda_attention.h"
 
 #include "engine/exec/cuda_address.h"
+#include "engine/exec/launch_work.h"
 
 #include <algorithm>
 
@@ -141,19 +142,23 @@ CudaAttending CudaAttention::few_of(const CudaAttending& all, int row, int rows)
     return few;
 }
 
+/// Attends with many rows, in as many launches as runs of blocks come, and more where one would run too long.
 void CudaAttention::attend_many(const CudaAttending& a)
 {
     const Step& step = inputs_.step();
     const int last_block = (step.one().first + a.launch.rows - 1) / step.cache.block_tokens() + 1;
     const int first_block = step.cache.layer(a.l).first_block(step.one().first);
+    const int most = blocks_of_launch(a.launch, calls_.driver().info());
     KvBlocks runs = step.cache.open(*step.one().sequence, a.l, LayerOn::Device, first_block, last_block);
-    while (runs.next()) {
-        cuda::Attention launch = a.launch;
-        launch.begin = runs.first();
-        launch.end = runs.last();
-        const cuda::Carried carried{cuda_address(carried_), runs.first() == first_block, runs.last() == last_block};
-        calls_.launch(cuda::attend_many, launch, carried, cuda_address(a.p.sinks), a.out);
-    }
+    while (runs.next())
+        for (int begin = runs.first(), end = begin; begin < runs.last(); begin = end) {
+            end = runs.last() - begin > most ? begin + most : runs.last();
+            cuda::Attention launch = a.launch;
+            launch.begin = begin;
+            launch.end = end;
+            const cuda::Carried carried{cuda_address(carried_), begin == first_block, end == last_block};
+            calls_.launch(cuda::attend_many, launch, carried, cuda_address(a.p.sinks), a.out);
+        }
 }
 
 /// Attends with few_rows_ rows at most.

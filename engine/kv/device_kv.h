@@ -44,6 +44,8 @@ public:
     /// Call it between steps. Gives up what was taken ahead until no more than `most` is held, and moves blocks
     /// together for that.
     void keep_within(std::int64_t most);
+    /// Returns the most that blocks leave free of their slabs where they could not lie in fewer.
+    std::int64_t unfilled_bytes() const { return slabs_.unfilled_bytes(); }
     /// Call it when blocks have got other layouts, and none is here. Gives up what was taken ahead.
     void forget_layouts();
     void settle_slabs() { slabs_.settle(); }

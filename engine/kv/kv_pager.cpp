@@ -79,7 +79,7 @@ Status KvPager::prepare(const KvSequence& sequence, int first, int count)
                 missing += std::int64_t(cache_.layer(l).bytes());
     if (vram_.used() > mark())  // other programs have taken memory, or other uses have grown
         make_room(0, Event::Cause::OtherProgram);
-    device_.keep_within(vram_.high_mark());
+    give_up_spare();
     if (missing > 0)
         make_room(missing, Event::Cause::Watermark);
     if (policy_ == KvPolicy::Resident &&
@@ -106,6 +106,13 @@ Status KvPager::prepare(const KvSequence& sequence, int first, int count)
     plan_stream(sequence, first, count);
     grow_ahead();
     return {};
+}
+
+/// Gives up what is held above the watermark, but for what blocks cannot help leaving free of their slabs: where one of
+/// these went, the very next blocks would need it again.
+void KvPager::give_up_spare()
+{
+    device_.keep_within(std::min(vram_.budget(), vram_.high_mark() + device_.unfilled_bytes()));
 }
 
 std::int64_t KvPager::mark() const
@@ -306,7 +313,7 @@ bool KvPager::bring_back(Event::Cause cause)
     if (policy_ == KvPolicy::CpuDecode)  // a prefill takes what it needs, and an answer nothing
         return false;
     trim_windows();
-    device_.keep_within(vram_.high_mark());
+    give_up_spare();
     grow_ahead();
     const auto facts = columns_.next_to_come(offload_share_);
     return facts && find_place(*facts) && fetch_column(*facts, cause);

@@ -93,6 +93,7 @@ private:
     };
     void trim_windows(int first);
     void grow_ahead();
+    void give_up_spare();
     /// Returns the mark above which columns leave: the watermark, or less where blocks found no place below it.
     std::int64_t mark() const;
     Status place(PageId page, int l, bool empty);

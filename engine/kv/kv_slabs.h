@@ -51,6 +51,8 @@ public:
     DevicePtr take_other(std::size_t bytes, std::size_t owner);
 
     int slabs() const { return places_.slabs(); }
+    /// Returns the most that blocks leave free where they could not lie in fewer slabs: of each size a part of one.
+    std::int64_t unfilled_bytes() const { return std::int64_t(slab_bytes_) * places_.sizes(); }
     /// Waits for slabs that are on their way.
     void settle();
 

@@ -36,6 +36,8 @@ public:
 
     /// Returns how many blocks of this size find a place; not counted further than `enough`.
     std::int64_t places(std::size_t block_bytes, std::int64_t enough) const;
+    /// Counts the sizes that blocks have had.
+    int sizes() const { return int(free_.size()); }
 
     /// Returns the owners of the blocks in the emptiest slab whose blocks all find places in others; no place of its
     /// own is taken until end_emptying(). Empty: there is no such slab. Looks at each slab.

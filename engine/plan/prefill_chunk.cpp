@@ -1,6 +1,7 @@
 #include "engine/plan/prefill_chunk.h"
 
 #include "engine/exec/cuda_backend.h"
+#include "engine/exec/launch_work.h"
 #include "engine/plan/expert_stream.h"
 #include "engine/plan/model_costs.h"
 #include "kernels/cuda/driver.h"
@@ -37,6 +38,22 @@ bool brings_experts(const PlacementOptions& wish, const Hyperparameters& h, cons
            (wish.host_expert_layers.value_or(0) > 0 || weights.bytes > gpu_bytes / 4 * 3);
 }
 
+/// Returns the operations that the largest product of a step has for each of its rows. Products that a file may have in
+/// one matrix count together.
+std::int64_t operations_of_row(const Hyperparameters& h)
+{
+    std::int64_t products = std::int64_t(2) * h.experts_used * h.expert_ffn_length * h.expert_length;
+    for (const LayerParameters& layer : h.layers) {
+        const int key = h.latent ? h.latent.key_length : layer.key_length;
+        const int value = h.latent ? h.latent.value_length : layer.value_length;
+        const int heads = layer.heads * key + layer.kv_heads * (key + value);
+        const int widest =
+            std::max({heads, layer.heads * value, 2 * layer.ffn_length, h.recurrent_input_cols(layer.mixer)});
+        products = std::max(products, std::int64_t(widest) * h.embedding_length);
+    }
+    return 2 * products;
+}
+
 int chunk_of_gpu(const LoadRequest& request, const Hyperparameters& h, int context, const Weights& weights,
                  std::optional<std::int64_t> host_bytes, const kernels::cuda::DeviceInfo& gpu)
 {
@@ -53,6 +70,8 @@ int chunk_of_gpu(const LoadRequest& request, const Hyperparameters& h, int conte
     };
     int rows = kLongestOwnChunk;
     while (rows > kPrefillChunk && !suits(rows))
+        rows /= 2;
+    while (rows > kShortestOwnChunk && rows * operations_of_row(h) > most_operations(gpu))
         rows /= 2;
     return rows;
 }

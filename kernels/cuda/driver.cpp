@@ -219,6 +219,8 @@ std::string Driver::describe(int ordinal, int built_for)
     attribute(info_.compute_minor, DeviceAttribute::ComputeMinor);
     attribute(info_.multiprocessors, DeviceAttribute::Multiprocessors);
     attribute(info_.l2_bytes, DeviceAttribute::L2Bytes);
+    if (s == Status::Ok && table_.device_attribute(&info_.clock_khz, DeviceAttribute::ClockKhz, device_) != Status::Ok)
+        info_.clock_khz = 0;
     info_.name = name;
     char luid[sizeof info_.luid] = {};
     unsigned node_mask = 0;

@@ -33,6 +33,7 @@ enum class [[nodiscard]] Status : int{
     NotReady = 600,  // an event that has not happened yet; no failure
     IllegalAddress = 700,
     LaunchOutOfResources = 701,
+    LaunchTimeout = 702,  // Windows' two seconds are over
     LaunchFailed = 719,
     NotSupported = 801,
     CaptureUnsupported = 900,
@@ -58,7 +59,13 @@ using Graph = struct GraphTag*;
 using GraphExec = struct GraphExecTag*;
 
 /// CUDA's numbers of the few attributes we ask for.
-enum class DeviceAttribute : int { Multiprocessors = 16, L2Bytes = 38, ComputeMajor = 75, ComputeMinor = 76 };
+enum class DeviceAttribute : int {
+    ClockKhz = 13,
+    Multiprocessors = 16,
+    L2Bytes = 38,
+    ComputeMajor = 75,
+    ComputeMinor = 76
+};
 
 /// A copy of a rectangle of bytes between two memories, laid out as CUDA's own structure of that purpose.
 struct RectangleCopy {
@@ -250,6 +257,7 @@ struct DeviceInfo {
     int compute_major = 0, compute_minor = 0;
     int multiprocessors = 0;
     int l2_bytes = 0;
+    int clock_khz = 0;  // at most; 0: the driver does not say
     std::size_t memory_bytes = 0;
     int driver_version = 0;
     std::uint64_t luid = 0;  // Windows' number of the adapter (LUID), byte for byte; 0: none is known

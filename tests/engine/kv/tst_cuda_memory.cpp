@@ -2,6 +2,7 @@
 // without a model, on the emulated driver, which counts what it is asked for. A driver's allocations, frees and page
 // locks take milliseconds or wait for all that is computed.
 #include "engine/device/cuda_device.h"
+#include "engine/device/huge_array.h"
 #include "engine/kv/device_states.h"
 #include "engine/kv/kv_pager.h"
 #include "tests/support/cuda/emulated_gpu.h"
@@ -9,8 +10,14 @@
 
 #include <QtTest>
 
+#ifdef Q_OS_LINUX
+#include <malloc.h>
+#endif
+
+#include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <optional>
 #include <thread>
 
 using namespace engine;
@@ -53,6 +60,25 @@ std::vector<KvLayerShape> large_and_small()
     return {large, small, large, small};
 }
 
+/// One layer that sees everything, and one with a window; of each token there is as little as can be.
+std::vector<KvLayerShape> as_little_as_can_be()
+{
+    kernels::KvBlockLayout block = kBlock;
+    block.tokens = 2 * kTokens;
+    return {KvLayerShape{1, block}, KvLayerShape{1, block, 2 * block.tokens}};
+}
+
+/// Returns the bytes of the heap that are in use; empty where nobody counts them.
+std::optional<std::int64_t> heap_bytes()
+{
+#if defined(Q_OS_LINUX) && defined(__GLIBC__) && !defined(SPILLWAY_SANITIZED)
+    const struct mallinfo2 all = mallinfo2();
+    return std::int64_t(all.uordblks + all.hblkhd);
+#else
+    return {};
+#endif
+}
+
 /// A conversation on the emulated GPU. In place of computed values its KV has bytes that tell page, layer and token.
 class OnGpu
 {
@@ -60,7 +86,7 @@ public:
     explicit OnGpu(const emulator::GpuFacts& facts, int pages, int longest_step = 1,
                    const std::vector<KvLayerShape>& layers = all_alike())
         : gpu(facts)
-        , cache(layers, kTokens, pages)
+        , cache(layers, layers.front().block.tokens, pages)
     {
         kernels::cuda::set_platform({&emulator::EmulatedGpu::table(), emulator::EmulatedGpu::images(), {}});
         auto opened = CudaDevice::open(0);
@@ -69,12 +95,12 @@ public:
         device = std::move(*opened);
         vram = std::make_unique<Vram>(*device);
         kv = std::make_unique<DeviceKv>(*vram, cache.layers(), pages, KvSlabs::slab_bytes_for(*vram));
-        stream = std::make_unique<KvStream>(*vram, std::size_t(pages) * kLayers);
+        stream = std::make_unique<KvStream>(*vram, std::size_t(pages) * layers.size());
         pager = std::make_unique<KvPager>(cache, *vram, *kv, *stream);
         pager->set_longest_step(longest_step);
-        pager->set_layers(kLayers);
+        pager->set_layers(cache.num_layers());
         cache.set_device(kv.get(), stream.get());
-        cache.make_ahead(longest_step / kTokens + 1);
+        cache.make_ahead(longest_step / cache.block_tokens() + 1);
         pager->bring_back(Event::Cause::User);
         settle();
     }
@@ -105,9 +131,8 @@ public:
             return ok;
         if (Status ok = pager->prepare(sequence, first, tokens); !ok)
             return ok;
-        for (int i = first; i < first + tokens; ++i)
-            for (int l = 0; l < kLayers; ++l)
-                write(i, l);
+        for (int l = 0; l < cache.num_layers(); ++l)
+            write(first, first + tokens, l);
         sequence.ids.resize(std::size_t(first + tokens));
         if (Status ok = pager->finish(sequence, first, tokens); !ok)
             return ok;
@@ -129,22 +154,37 @@ public:
         return true;
     }
 
+    /// Does steps of so many tokens until there are `length`. Each has reached the mirror before the next one begins,
+    /// so that what is taken does not depend on how fast which thread is. Answers how many columns left meanwhile.
+    std::optional<int> grow_to(int length, int tokens)
+    {
+        int left = 0;
+        while (sequence.length() < length) {
+            if (!steps(1, tokens) || !cache.wait_mirrored(sequence))
+                return std::nullopt;
+            left += int(std::ranges::count(pager->take_events(), Event::Kind::Offload, &Event::kind));
+        }
+        settle();
+        return left;
+    }
+
     /// Says whether all values are where they belong, on the device and in the mirror.
     bool intact()
     {
         bool whole = cache.wait_mirrored(sequence).has_value();
-        for (int i = 0; i < sequence.length(); ++i)
-            for (int l = 0; l < kLayers; ++l) {
-                const PageId page = sequence.pages[std::size_t(i / kTokens)];
-                whole = whole && holds(cache.host_block(page, l), i, l);
+        std::vector<std::byte> there;
+        for (int b = 0; b < int(sequence.pages.size()); ++b)
+            for (int l = 0; l < cache.num_layers(); ++l) {
+                const PageId page = sequence.pages[std::size_t(b)];
+                whole = whole && holds_block(cache.host_block(page, l), b, l);
                 const DevicePtr block = cache.device_block(page, l);
                 if (!block)
                     continue;
-                std::vector<std::byte> there(cache.layer(l).bytes());
+                there.resize(cache.layer(l).bytes());
                 const auto& driver = device->driver();
                 whole = whole && driver.copy_to_host(there.data(), address(block), there.size(), device->compute()) ==
                                      kernels::cuda::Status::Ok;
-                whole = whole && holds(there.data(), i, l);
+                whole = whole && holds_block(there.data(), b, l);
             }
         return whole;
     }
@@ -165,30 +205,52 @@ public:
 private:
     static kernels::cuda::DevicePtr address(DevicePtr at) { return reinterpret_cast<std::uintptr_t>(at); }
     static std::byte value(int token, int l, int head) { return std::byte(1 + (token * 31 + l * 7 + head) % 250); }
+    static constexpr std::size_t kRowBytes = 2 * kBlock.v_dim;
 
-    /// Values of a token, one after another.
-    void write(int token, int l)
+    /// Returns where the token's values begin in its block.
+    std::size_t offset(int token, int l, int head) const
     {
-        std::array<std::byte, 2 * kBlock.v_dim> row{};
-        for (int head = 0; head < cache.layer(l).kv_heads; ++head) {
-            row.fill(value(token, l, head));
-            const auto at = address(cache.device_block(sequence.pages[std::size_t(token / kTokens)], l)) +
-                            std::size_t(head) * kBlock.bytes() + kBlock.v_offset() +
-                            std::size_t(token % kTokens) * row.size();
-            if (device->driver().copy_to_device(at, row.data(), row.size(), device->compute()) !=
-                kernels::cuda::Status::Ok)
-                qFatal("a row was not written");
+        const kernels::KvBlockLayout& layout = cache.layer(l).block;
+        return std::size_t(head) * layout.bytes() + layout.v_offset() +
+               std::size_t(token % cache.block_tokens()) * kRowBytes;
+    }
+
+    /// Writes the values of tokens [first, last), those of a block at once.
+    void write(int first, int last, int l)
+    {
+        for (int end = first; first < last; first = end) {
+            end = std::min(last, (first / cache.block_tokens() + 1) * cache.block_tokens());
+            const DevicePtr block = cache.device_block(sequence.pages[std::size_t(first / cache.block_tokens())], l);
+            for (int head = 0; head < cache.layer(l).kv_heads; ++head) {
+                rows.resize(std::size_t(end - first) * kRowBytes);
+                for (int token = first; token < end; ++token)
+                    std::fill_n(rows.begin() + std::ptrdiff_t(std::size_t(token - first) * kRowBytes), kRowBytes,
+                                value(token, l, head));
+                if (device->driver().copy_to_device(address(block) + offset(first, l, head), rows.data(), rows.size(),
+                                                    device->compute()) != kernels::cuda::Status::Ok)
+                    qFatal("rows were not written");
+            }
         }
+    }
+    bool holds_block(const std::byte* block, int b, int l) const
+    {
+        const int last = std::min((b + 1) * cache.block_tokens(), sequence.length());
+        for (int token = b * cache.block_tokens(); token < last; ++token)
+            if (!holds(block, token, l))
+                return false;
+        return true;
     }
     bool holds(const std::byte* block, int token, int l) const
     {
-        for (int head = 0; head < cache.layer(l).kv_heads; ++head)
-            for (int d = 0; d < 2 * kBlock.v_dim; ++d)
-                if (block[std::size_t(head) * kBlock.bytes() + kBlock.v_offset() +
-                          std::size_t(token % kTokens * 2 * kBlock.v_dim + d)] != value(token, l, head))
-                    return false;
+        for (int head = 0; head < cache.layer(l).kv_heads; ++head) {
+            const std::byte* const row = block + offset(token, l, head);
+            if (std::any_of(row, row + kRowBytes, [&](std::byte b) { return b != value(token, l, head); }))
+                return false;
+        }
         return true;
     }
+
+    std::vector<std::byte> rows;  // on their way to the device
 };
 
 }  // namespace
@@ -212,6 +274,56 @@ private Q_SLOTS:
         QVERIFY(here.gpu.allocations() > slabs + 8);  // it grew
         QVERIFY(here.gpu.memory_calls() == calls);    // elsewhere
         QCOMPARE(here.columns_here(), int(here.sequence.pages.size()));
+        QVERIFY(here.intact());
+    }
+
+    /// Blocks leave, windows move on, and the mirror grows: between the tokens 20,000 and 100,000 nothing else does.
+    void aVeryLongAnswerGrowsByItsKvAlone()
+    {
+        constexpr int kThen = 20'000, kNow = 100'000;
+#ifdef SPILLWAY_SANITIZED
+        const char* const usual = "32";
+#else
+        const char* const usual = "8";
+#endif
+        const int tokens = qEnvironmentVariable("SPILLWAY_TOKENS_OF_A_STEP", usual).toInt();
+        const std::vector<KvLayerShape> layers = as_little_as_can_be();
+        const int pages = kNow / layers.front().block.tokens + 2;  // one is begun, and one made ahead
+        emulator::GpuFacts facts;
+        facts.memory_bytes = std::size_t(512) << 10;  // for the keys and values of 15,000 tokens
+        OnGpu here(facts, pages, tokens, layers);
+        here.sequence.ids.reserve(kNow);
+        here.sequence.pages.reserve(std::size_t(pages));
+        QVERIFY(here.grow_to(kThen, tokens).value_or(0) > 0);
+
+        const int events = here.gpu.events(), slabs = here.gpu.allocations(), pages_then = here.cache.used_pages();
+        const std::size_t device_bytes = here.gpu.used_bytes();
+        const emulator::MemoryCalls calls = here.gpu.memory_calls_of_all();
+        const std::int64_t arrays = HugeArray::held_bytes();
+        const std::optional<std::int64_t> heap = heap_bytes();
+        QVERIFY(here.grow_to(kNow, tokens).value_or(0) > 1000);
+        QCOMPARE(here.sequence.length(), kNow);
+
+        QCOMPARE(here.gpu.events(), events);
+        QCOMPARE(here.gpu.allocations(), slabs);
+        QCOMPARE(here.gpu.used_bytes(), device_bytes);
+        const int more_pages = here.cache.used_pages() - pages_then;
+        const auto page_bytes = std::int64_t(here.cache.page_bytes());
+        const emulator::MemoryCalls calls_now = here.gpu.memory_calls_of_all();
+        QCOMPARE(calls_now.allocations, calls.allocations);
+        QCOMPARE(calls_now.frees, calls.frees);
+        QCOMPARE(calls_now.fills, calls.fills);
+        QCOMPARE(calls_now.page_locks, calls.page_locks + more_pages);
+        QCOMPARE(HugeArray::held_bytes(), arrays + more_pages * page_bytes);
+        QCOMPARE(here.cache.allocated_bytes(), (here.cache.used_pages() + 1) * page_bytes);  // one is made ahead
+        QCOMPARE(std::int64_t(here.gpu.locked_bytes()), here.cache.allocated_bytes());
+        if (heap) {
+            // What a page needs beside its bytes, and what threads keep of memory that was freed. It is less than the
+            // smallest piece of the heap for each step.
+            constexpr std::int64_t kBesidePage = 160, kKept = 64 << 10;
+            const std::int64_t grown = *heap_bytes() - *heap - more_pages * page_bytes;
+            QVERIFY2(grown <= more_pages * kBesidePage + kKept, qPrintable(QString::number(grown)));
+        }
         QVERIFY(here.intact());
     }
 
@@ -244,6 +356,31 @@ private Q_SLOTS:
             here.settle();  // it computes for long
         }
         QVERIFY(here.gpu.memory_calls() == calls);
+        QVERIFY(here.intact());
+    }
+
+    /// Each chunk of the prompt drives out as many columns as it brings.
+    void evictionByAPromptTakesNothingOfTheDriver_data()
+    {
+        QTest::addColumn<bool>("windows");
+        QTest::newRow("all alike") << false;
+        QTest::newRow("every other layer has a window") << true;
+    }
+    void evictionByAPromptTakesNothingOfTheDriver()
+    {
+        QFETCH(bool, windows);
+        std::vector<KvLayerShape> layers = all_alike();
+        for (std::size_t l = 1; windows && l < layers.size(); l += 2)
+            layers[l].window = 2 * kTokens;
+        constexpr int kChunk = 4 * kTokens, kThen = 160 * kChunk, kNow = 320 * kChunk;
+        OnGpu here(gpu_of(1), kNow / kTokens + kChunk / kTokens + 2, kChunk, layers);
+        QVERIFY(here.grow_to(kThen, kChunk).value_or(0) > 0);
+        const emulator::MemoryCalls calls = here.gpu.memory_calls_of_all();
+        QVERIFY(here.grow_to(kNow, kChunk).value_or(0) > 600);
+        const emulator::MemoryCalls now = here.gpu.memory_calls_of_all();
+        QCOMPARE(now.allocations, calls.allocations);
+        QCOMPARE(now.frees, calls.frees);
+        QCOMPARE(now.fills, calls.fills);
         QVERIFY(here.intact());
     }
 

@@ -172,6 +172,51 @@ private Q_SLOTS:
         QCOMPARE(with_prefill_chunk(request, *h, context, Weights{}, {}).prefill_chunk_tokens, asked > 0 ? asked : 512);
     }
 
+    // Windows ends a launch that runs for two seconds. The numbers are those of a GTX 1650, an RTX 3050 and an H100.
+    void aSlowGpuHasShortPrefillStepsForWideModels_data()
+    {
+        QTest::addColumn<int>("major");
+        QTest::addColumn<int>("multiprocessors");
+        QTest::addColumn<int>("megahertz");
+        QTest::addColumn<int>("width");
+        QTest::addColumn<int>("feedForward");
+        QTest::addColumn<int>("tokens");
+        QTest::addRow("slow, 7B") << 7 << 14 << 1665 << 4096 << 14336 << 512;
+        QTest::addRow("slow, 70B") << 7 << 14 << 1665 << 8192 << 28672 << 256;
+        QTest::addRow("slow, and its clock is not known, 70B") << 7 << 14 << 0 << 8192 << 28672 << 128;
+        QTest::addRow("slow, wider than anything") << 7 << 14 << 1 << 8192 << 28672 << 64;
+        QTest::addRow("small, 70B") << 8 << 20 << 1777 << 8192 << 28672 << 512;
+        QTest::addRow("large, 70B") << 9 << 132 << 1755 << 8192 << 28672 << 2048;
+    }
+    void aSlowGpuHasShortPrefillStepsForWideModels()
+    {
+        if (qEnvironmentVariable("SPILLWAY_TEST_DEVICE") == "cuda")
+            QSKIP("the GPU has a speed of its own");
+        QFETCH(int, major);
+        QFETCH(int, multiprocessors);
+        QFETCH(int, megahertz);
+        QFETCH(int, width);
+        QFETCH(int, feedForward);
+        QFETCH(int, tokens);
+        emulator::GpuFacts facts;
+        facts.memory_bytes = std::size_t(64) << 30;  // nothing of it is taken
+        facts.compute_major = major;
+        facts.compute_minor = major == 7 ? 5 : 0;
+        facts.multiprocessors = multiprocessors;
+        facts.clock_khz = 1000 * megahertz;
+        const Gpu gpu(facts);
+        LoadRequest request = on_cuda(request_for("llama"));
+        request.prefill_chunk_tokens = 0;
+        const auto file = GgufFile::open(request.model);
+        QVERIFY(file);
+        auto h = read_hyperparameters(*file);
+        QVERIFY(h);
+        h->embedding_length = width;
+        for (LayerParameters& layer : h->layers)
+            layer.ffn_length = feedForward;
+        QCOMPARE(with_prefill_chunk(request, *h, 131072, Weights{}, {}).prefill_chunk_tokens, tokens);
+    }
+
     // Each step brings experts over the link again.
     void stepsThatBringExpertsAreLong()
     {

@@ -157,6 +157,35 @@ private Q_SLOTS:
         QVERIFY(gpu.emulated()->events() <= events + 8);
     }
 
+    // A prompt's chunks take nothing either once the first ones were computed; nor does any thread for a second prompt of
+    // that length.
+    void aPromptTakesNothingOfTheDriver_data() { anAnswerTakesNothingOfTheDriver_data(); }
+    void aPromptTakesNothingOfTheDriver()
+    {
+        QFETCH(int, room);
+        constexpr Lengths kPrompt{320, 320};
+        Gpu gpu;
+        const auto model = load(room ? leaving_after(room) : never_leaving());
+        QVERIFY(model);
+        QVERIFY(kPrompt.prefill >= 8 * model->max_rows());
+        emulator::MemoryCalls calls;
+        const auto between = [&](int token) {
+            if (token == 4 * model->max_rows())
+                calls = gpu.emulated()->memory_calls();
+        };
+        const Run first = run(*model, between, kPrompt);
+        QVERIFY(first.status);
+        QVERIFY(calls.allocations > 0);
+        QVERIFY(gpu.emulated()->memory_calls() == calls);
+        QCOMPARE(count(first.events, Event::Kind::Offload) > 0, room > 0);
+
+        calls = gpu.emulated()->memory_calls_of_all();
+        const int events = gpu.emulated()->events();
+        QVERIFY(run(*model, {}, kPrompt).status);
+        QVERIFY(gpu.emulated()->memory_calls_of_all() == calls);
+        QVERIFY(gpu.emulated()->events() <= events + 8);
+    }
+
     // Under `auto`, with rates: a part is resident, a part streamed, and a part attended by the CPU.
     void threeWaysAtOnce()
     {

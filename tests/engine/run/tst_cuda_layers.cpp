@@ -1,5 +1,6 @@
 // Tests that a dense layer takes few kernels on a GPU, and that shapes which no model of the project's own has are
 // computed.
+#include "engine/tools/selftest_cuda.h"
 #include "tests/engine/run/cuda_conversations.h"
 #include "tests/support/chain_model.h"
 #include "tests/support/cuda/idle_kernels.h"
@@ -107,6 +108,38 @@ private Q_SLOTS:
                              {16, 24});
         QVERIFY(here.status);
         QCOMPARE(taken, std::set<int>{launches});
+    }
+
+    // Windows ends a launch that runs too long, and with it the device. So on a slow one attention of many tokens is
+    // divided; what is slow here is the clock.
+    void aLongPromptIsAttendedInLaunchesThatEndSoon()
+    {
+        constexpr Lengths kPrompt{320, 321};
+        const auto read = [&](const emulator::GpuFacts& facts, std::uint64_t& longest, std::string& fault) {
+            Gpu gpu(facts);
+            const auto model = load(never_leaving());
+            const Run here = model ? run(*model, {}, kPrompt) : Run();
+            longest = gpu.emulated()->longest_launch();
+            fault = gpu.emulated()->fault();
+            return here;
+        };
+        std::uint64_t longest = 0, longest_part = 0, until_lost = 0;
+        std::string fault;
+        const Run whole = read({}, longest, fault);
+        QVERIFY(whole.status);
+        QCOMPARE(fault, std::string());
+        const Run parts = read({.clock_khz = 1}, longest_part, fault);
+        QVERIFY(parts.status);
+        QCOMPARE(fault, std::string());
+        QVERIFY2(2 * longest_part < longest, qPrintable(QString("%1, %2").arg(longest_part).arg(longest)));
+        const double apart = relative_difference(parts.logits, whole.logits);
+        QVERIFY2(apart < kCpuAndCudaApart, qPrintable(QString::number(apart)));
+
+        // What is not divided does not come through.
+        const Run ended = read({.most_stops = 2 * longest_part}, until_lost, fault);
+        QVERIFY(ended.status);  // the CPU goes on
+        QCOMPARE(count(ended.events, Event::Kind::DeviceLost), 1);
+        QVERIFY2(fault.starts_with("attend_many"), fault.c_str());
     }
 
     // Only the next product reads a prompt's gated values, in 8 bits: floats of them would be written for nobody.

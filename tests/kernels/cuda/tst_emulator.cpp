@@ -200,7 +200,7 @@ class TestEmulator : public QObject
                            Args... args)
     {
         void* arguments[] = {static_cast<void*>(&args)...};
-        return emulator::run_grid(*emulator::find_kernel(kernel), arguments, grid, block, shared);
+        return emulator::run_grid(*emulator::find_kernel(kernel), arguments, grid, block, shared).fault;
     }
 
 private slots:

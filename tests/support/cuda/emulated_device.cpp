@@ -76,6 +76,9 @@ Status device_attribute(int* value, DeviceAttribute attribute, DeviceId)
     case DeviceAttribute::Multiprocessors:
         *value = gpu->facts.multiprocessors;
         break;
+    case DeviceAttribute::ClockKhz:
+        *value = gpu->facts.clock_khz;
+        break;
     case DeviceAttribute::L2Bytes:
         *value = 4 << 20;
         break;

@@ -113,6 +113,19 @@ MemoryCalls EmulatedGpu::memory_calls() const
     return calls_of_this_thread();
 }
 
+MemoryCalls EmulatedGpu::memory_calls_of_all() const
+{
+    const Lock lock(state_->mutex);
+    MemoryCalls all;
+    for (const auto& [thread, calls] : state_->memory_calls) {
+        all.allocations += calls.allocations;
+        all.frees += calls.frees;
+        all.fills += calls.fills;
+        all.page_locks += calls.page_locks;
+    }
+    return all;
+}
+
 void EmulatedGpu::refuse_page_locks()
 {
     const Lock lock(state_->mutex);
@@ -135,6 +148,12 @@ int EmulatedGpu::kernels_run() const
 {
     const Lock lock(state_->mutex);
     return state_->kernels_run;
+}
+
+std::uint64_t EmulatedGpu::longest_launch() const
+{
+    const Lock lock(state_->mutex);
+    return state_->longest_launch;
 }
 
 int EmulatedGpu::graphs_made() const

@@ -6,6 +6,7 @@
 #include "kernels/cuda/blas.h"
 
 #include <chrono>
+#include <cstdint>
 #include <memory>
 #include <string>
 
@@ -18,6 +19,7 @@ struct GpuFacts {
     int compute_major = 9, compute_minor = 0;
     int driver_version = 13000;
     int multiprocessors = 4;
+    int clock_khz = 1'500'000;
     std::size_t granularity_bytes = 1;  // allocations of the device's memory take a multiple of it
     /// What is given to a queue begins so much later at the earliest.
     std::chrono::microseconds delay{0};
@@ -28,9 +30,13 @@ struct GpuFacts {
     /// A call that takes or page-locks memory waits until all that was given is done, and every other call waits for
     /// that one: Windows' display driver model may do so.
     bool memory_calls_wait = false;
+    /// A launch whose warps stop more often, at barriers or to exchange values, takes longer than Windows lets it: the
+    /// device is lost. 0: it may take as long as it likes.
+    std::uint64_t most_stops = 0;
 };
 
-/// Counts calls of the driver that a program makes at its start, and not again while it computes.
+/// Counts calls of the driver that a program makes at its start, and not again while it computes. Page-locked memory
+/// that the driver allocates counts as a page lock.
 struct MemoryCalls {
     int allocations = 0, frees = 0, fills = 0, page_locks = 0;
     bool operator==(const MemoryCalls&) const = default;
@@ -67,6 +73,8 @@ public:
     std::size_t locked_bytes() const;
     /// Returns how many of these calls the calling thread has made so far.
     MemoryCalls memory_calls() const;
+    /// Returns how many of them all threads have made together.
+    MemoryCalls memory_calls_of_all() const;
     /// From now on no more of the host's memory is page-locked.
     void refuse_page_locks();
     /// From now on page-locking takes so long.
@@ -75,6 +83,8 @@ public:
     std::string fault() const;  // what the first kernel that failed did wrong; else empty
     std::string leaks() const;  // what was made and not given back; else empty
     int kernels_run() const;
+    /// Returns how often the warps of a launch have stopped at most: see GpuFacts::most_stops.
+    std::uint64_t longest_launch() const;
     int graphs_made() const;
     /// Returns how many copies, of any direction, were recorded for graphs so far.
     int copies_recorded() const;

@@ -119,6 +119,7 @@ Status pinned_alloc(void** ptr, std::size_t bytes, unsigned)
     const Call call;
     if (call.refused())
         return call.status;
+    ++calls_of_this_thread().page_locks;
     if (spoils_capture())
         return Status::CaptureUnsupported;
     Allocation allocation = poisoned(bytes);

@@ -3,6 +3,8 @@
 #include "tests/support/cuda/emulated_state.h"
 #include "tests/support/cuda/grid.h"
 
+#include <algorithm>
+
 namespace emulator {
 
 // ---- queues and their threads ----
@@ -357,16 +359,23 @@ Status launch_any_kernel(const LaunchConfig& launch, bool early, Function functi
         for (std::vector<std::byte>& argument : kept)
             pointers.push_back(argument.data());
         const std::uint64_t waited = host::waits;
-        std::string fault = run_grid(kernel, pointers.data(), grid, block, shared_bytes);
+        GridRun run = run_grid(kernel, pointers.data(), grid, block, shared_bytes);
+        std::string& fault = run.fault;
         const std::uint64_t threads =
             std::uint64_t(grid.x) * grid.y * grid.z * std::uint64_t(block.x * block.y * block.z);
         if (fault.empty() && early && host::waits - waited < threads)
             fault = std::string(kernel.name) + ": begins early, and not all its threads wait for what was before";
         const Lock lock(gpu->mutex);
         ++gpu->kernels_run;
-        if (!fault.empty() && gpu->lost == Status::Ok) {
+        gpu->longest_launch = std::max(gpu->longest_launch, run.stops);
+        if (gpu->lost != Status::Ok)
+            return;
+        if (!fault.empty()) {
             gpu->fault = fault;
             gpu->lost = Status::LaunchFailed;
+        } else if (gpu->facts.most_stops > 0 && run.stops > gpu->facts.most_stops) {
+            gpu->fault = std::string(kernel.name) + ": takes too long, with " + std::to_string(run.stops) + " stops";
+            gpu->lost = Status::LaunchTimeout;
         }
     });
 }

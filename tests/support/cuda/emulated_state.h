@@ -118,6 +118,7 @@ struct EmulatedGpu::State {
     std::set<GraphExec> execs;
     std::string fault;
     int kernels_run = 0;
+    std::uint64_t longest_launch = 0;  // in stops of its warps
     int graphs_made = 0;
     int copies_recorded = 0;
     std::set<BlasHandle> blas_handles;

@@ -64,6 +64,7 @@ public:
             const unsigned i = order_[taken];
             const GridDim& grid = launch_.grid;
             const std::string fault = here.run_block({i % grid.x, i / grid.x % grid.y, i / grid.x / grid.y});
+            stops_ += here.stops();
             if (fault.empty())
                 continue;
             next_ = order_.size();
@@ -73,13 +74,14 @@ public:
         }
     }
 
-    /// May be read when no thread runs a block any more.
-    const std::string& fault() const { return fault_; }
+    /// May be asked when no thread runs a block any more.
+    GridRun result() const { return {fault_, stops_}; }
 
 private:
     Launch launch_;
     std::vector<std::uint32_t> order_;
     std::atomic<std::size_t> next_ = 0;
+    std::atomic<std::uint64_t> stops_ = 0;
     std::mutex mutex_;
     std::string fault_;
 };
@@ -210,21 +212,21 @@ const host::HostKernel* find_kernel(const std::string& name)
     return found == registry().end() ? nullptr : &found->second;
 }
 
-std::string run_grid(const host::HostKernel& kernel, void** arguments, GridDim grid, GridDim block,
-                     std::size_t shared_bytes)
+GridRun run_grid(const host::HostKernel& kernel, void** arguments, GridDim grid, GridDim block,
+                 std::size_t shared_bytes)
 {
     static std::atomic<unsigned> launches = 0;
     const unsigned threads = block.x * block.y * block.z;
     if (threads == 0 || threads > kMostThreads || threads % kWarpLanes != 0)
-        return std::string(kernel.name) + ": a block of " + std::to_string(threads) + " threads";
+        return {std::string(kernel.name) + ": a block of " + std::to_string(threads) + " threads"};
     if (shared_bytes > kMostSharedBytes)
-        return std::string(kernel.name) + ": " + std::to_string(shared_bytes) + " bytes of shared memory";
+        return {std::string(kernel.name) + ": " + std::to_string(shared_bytes) + " bytes of shared memory"};
     Blocks blocks({kernel, arguments, grid, block, shared_bytes}, seed() + launches++);
     if (grid.x * grid.y * grid.z == 1)
         blocks.run_some();
     else
         Helpers::all().run(blocks);
-    return blocks.fault();
+    return blocks.result();
 }
 
 }  // namespace emulator

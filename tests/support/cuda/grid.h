@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 
 namespace kernels::cuda::host {
@@ -18,8 +19,13 @@ struct GridDim {
 /// The kernel of that name that was compiled for the host, or null.
 const kernels::cuda::host::HostKernel* find_kernel(const std::string& name);
 
-/// Runs all blocks. Empty, or what the kernel did that no GPU would take: then the rest did not run.
-std::string run_grid(const kernels::cuda::host::HostKernel& kernel, void** arguments, GridDim grid, GridDim block,
-                     std::size_t shared_bytes);
+struct GridRun {
+    std::string fault;        // what the kernel did that no GPU would take: then the rest did not run; else empty
+    std::uint64_t stops = 0;  // of all warps, at barriers and to exchange values: how much the launch computes
+};
+
+/// Runs all blocks.
+GridRun run_grid(const kernels::cuda::host::HostKernel& kernel, void** arguments, GridDim grid, GridDim block,
+                 std::size_t shared_bytes);
 
 }  // namespace emulator

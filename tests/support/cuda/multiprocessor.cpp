@@ -57,6 +57,7 @@ void Multiprocessor::begin(const Launch& launch)
 std::string Multiprocessor::run_block(uint3 block)
 {
     fault_.clear();
+    stops_ = 0;
     blockIdx = block;
     shared_.reset(new std::byte[shared_bytes_]);  // its exact size, so that ASan sees what goes beyond
     std::fill_n(shared_.get(), shared_bytes_, kNeverWritten);
@@ -92,6 +93,7 @@ void Multiprocessor::run_warp(unsigned w)
 
 void Multiprocessor::begin_round()
 {
+    ++stops_;
     flip_ = random() % kWarpLanes;
     lanes_taken_ = 0;
     parted_ = false;

@@ -63,6 +63,8 @@ public:
     void begin(const Launch& launch);
     /// Empty, or what the block did that no GPU would take.
     std::string run_block(uint3 block);
+    /// Returns how often that block's warps stopped, at barriers and to exchange values.
+    std::uint64_t stops() const { return stops_; }
 
     // From the running fiber.
     void wait(Standing standing);
@@ -93,6 +95,7 @@ private:
     // still reads.
     alignas(64) std::byte brought_[2][kWarpLanes * kernels::cuda::host::kExchangeBytes];
     unsigned exchanges_ = 0;
+    std::uint64_t stops_ = 0;
     std::unique_ptr<std::byte[]> shared_;
     std::size_t shared_bytes_ = 0;
     StaticShared static_shared_;

@@ -1,0 +1,65 @@
+# Tries for which cards a build compiles CUDA kernels, where a script plays nvidia-smi:
+# cmake -DFOLDER=folder-for-it -P try_cards.cmake
+set(ROOT ${CMAKE_CURRENT_LIST_DIR}/../../..)
+include(${ROOT}/kernels/cuda/cards.cmake)
+set(CMAKE_FIND_USE_CMAKE_SYSTEM_PATH OFF) # a real nvidia-smi may be there
+set(CMAKE_FIND_USE_CMAKE_ENVIRONMENT_PATH OFF)
+set(path "$ENV{PATH}")
+
+function(expect what is wanted)
+    if(NOT is STREQUAL wanted)
+        message(SEND_ERROR "${what}: ${is} and not ${wanted}")
+    endif()
+endfunction()
+
+# expect_cards(what script wanted [chosen]): a machine where nvidia-smi is this script; empty: it has none. `chosen`: what
+# the build was told, else `native`.
+function(expect_cards what script wanted)
+    set(chosen native)
+    if(ARGC GREATER 3)
+        set(chosen "${ARGV3}")
+    endif()
+    file(REMOVE_RECURSE ${FOLDER})
+    file(MAKE_DIRECTORY ${FOLDER})
+    if(script)
+        file(WRITE ${FOLDER}/nvidia-smi "#!/bin/sh\n${script}\n")
+        file(CHMOD ${FOLDER}/nvidia-smi PERMISSIONS OWNER_READ OWNER_EXECUTE)
+    endif()
+    set(ENV{PATH} ${FOLDER})
+    unset(SPILLWAY_NVIDIA_SMI CACHE)
+    cards_to_compile_for(cards "${chosen}")
+    set(ENV{PATH} "${path}")
+    expect("${what}" "${cards}" "${wanted}")
+endfunction()
+
+# It answers only to what it is asked with.
+set(asked "[ \"$*\" = '--query-gpu=compute_cap --format=csv,noheader' ] || exit 2")
+expect_cards("one card" "${asked}; echo 8.9" 89)
+expect_cards("two alike and a newer one" "${asked}; echo 12.0; echo 8.6; echo 8.6" "86;120")
+expect_cards("one that the kernels do not run on, and another" "${asked}; echo 6.1; echo 7.5" 75)
+expect_cards("only one that they do not run on" "${asked}; echo 6.1" 90)
+expect_cards("no card" "echo No devices were found" 90)
+expect_cards("no driver" "echo 'NVIDIA-SMI has failed, version 580.9'; exit 9" 90)
+expect_cards("a driver that does not know the question" "echo 'Field \"compute_cap\" is not a valid field to query.'; exit 2" 90)
+expect_cards("a driver that does not know the answer" "echo '[N/A]'" 90)
+expect_cards("no nvidia-smi" "" 90)
+expect_cards("cards that were named" "${asked}; echo 8.9" "75;90" "75;90")
+
+ptx_for(ptx 120)
+expect("PTX of one card" ${ptx} 120)
+ptx_for(ptx "75;120")
+expect("PTX of several" ${ptx} 80)
+
+# The dev build asks, and nobody else: what users get is for all cards.
+file(READ ${ROOT}/CMakePresets.json presets)
+string(JSON count LENGTH "${presets}" configurePresets)
+math(EXPR last "${count} - 1")
+set(asking "")
+foreach(i RANGE ${last})
+    string(JSON name GET "${presets}" configurePresets ${i} name)
+    string(JSON cards ERROR_VARIABLE none GET "${presets}" configurePresets ${i} cacheVariables SPILLWAY_CUDA_ARCHITECTURES)
+    if(cards STREQUAL "native")
+        list(APPEND asking ${name})
+    endif()
+endforeach()
+expect("presets that ask" "${asking}" dev)
