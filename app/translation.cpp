@@ -41,3 +41,5 @@ void Translation::use(const QString& language)
         QCoreApplication::installTranslator(&m_qt);
     Q_EMIT changed(locale.bcp47Name());
 }
+
+#include "moc_translation.cpp"

@@ -1,6 +1,7 @@
 // Tests that no class of kernels, engine and app has a body of more than 120 lines of its header, or functions in
 // several .cpp files: it wants to be two classes. It also tests that the first line of every header, test and QML file
-// says what the file does, and that no comment with three slashes begins with a word for something unseen.
+// says what the file does, that no comment with three slashes begins with a word for something unseen, and that what
+// moc makes of a header is compiled with the sources beside it, which read the same headers.
 #include <QDir>
 #include <QDirIterator>
 #include <QHash>
@@ -133,6 +134,25 @@ Files house()
     return filesOf({"kernels", "engine", "app"}, {"*.h", "*.cpp", "*.cu", "*.cuh"});
 }
 
+// The headers with macros of moc whose meta code no source file beside them includes.
+QStringList loneMetaCode(const Files& files)
+{
+    static const QRegularExpression macro("^\\s*Q_(OBJECT|GADGET|NAMESPACE)$", QRegularExpression::MultilineOption);
+    QStringList found;
+    for (auto file = files.begin(); file != files.end(); ++file) {
+        if (!file.key().endsWith(".h") || !file.value().contains(macro))
+            continue;
+        const QString line = "\n#include \"moc_" + file.key().section('/', -1).chopped(2) + ".cpp\"\n";
+        bool included = false;
+        for (auto source = files.begin(); source != files.end() && !included; ++source)
+            included = source.key().endsWith(".cpp") && folderOf(source.key()) == folderOf(file.key()) &&
+                       source.value().contains(line);
+        if (!included)
+            found << file.key();
+    }
+    return found;
+}
+
 }  // namespace
 
 class ClassesTest : public QObject
@@ -145,11 +165,13 @@ private Q_SLOTS:
     void knowsWhatALineSays();
     void knowsWhatATestSays();
     void knowsARiddle();
+    void knowsLoneMetaCode();
     void noClassIsLong();
     void noClassIsSpread();
     void everyHeaderSaysWhatItDoes();
     void everyFileOfTestsAndUiSaysWhatItDoes();
     void noCommentIsARiddle();
+    void noMetaCodeIsAlone();
 };
 
 void ClassesTest::seesALongClass()
@@ -208,6 +230,16 @@ void ClassesTest::knowsARiddle()
         QCOMPARE(riddles({{"app/x/a.h", QString("#pragma once\n") + line + "\nint a();\n"}}), QStringList());
 }
 
+void ClassesTest::knowsLoneMetaCode()
+{
+    const QString object = "class A : public QObject\n{\n    Q_OBJECT\n};\n";
+    const QString line = "\n#include \"moc_a.cpp\"\n";
+    QCOMPARE(loneMetaCode({{"app/x/a.h", object}, {"app/x/a.cpp", line}}), QStringList());
+    QCOMPARE(loneMetaCode({{"app/x/a.h", object}, {"app/x/b.cpp", line}}), QStringList());
+    QCOMPARE(loneMetaCode({{"app/x/a.h", object}, {"app/y/a.cpp", line}}), QStringList("app/x/a.h"));
+    QCOMPARE(loneMetaCode({{"app/x/a.h", "class A\n{\n};\n"}}), QStringList());
+}
+
 void ClassesTest::noClassIsLong()
 {
     const Files files = house();
@@ -244,6 +276,12 @@ void ClassesTest::everyFileOfTestsAndUiSaysWhatItDoes()
 void ClassesTest::noCommentIsARiddle()
 {
     const QStringList found = riddles(house());
+    QVERIFY2(found.isEmpty(), qPrintable(found.join('\n')));
+}
+
+void ClassesTest::noMetaCodeIsAlone()
+{
+    const QStringList found = loneMetaCode(house());
     QVERIFY2(found.isEmpty(), qPrintable(found.join('\n')));
 }
 

@@ -84,3 +84,5 @@ QString LicenceModel::text(int row) const
     }
     return text;
 }
+
+#include "moc_licence_model.cpp"

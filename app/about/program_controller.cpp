@@ -70,3 +70,5 @@ void ProgramController::openLogFolder() const
 {
     QDesktopServices::openUrl(QUrl::fromLocalFile(m_folders.state));
 }
+
+#include "moc_program_controller.cpp"

@@ -143,3 +143,5 @@ bool ShortcutModel::eventFilter(QObject* watched, QEvent* event)
         Q_EMIT dataChanged(index(0), index(rowCount() - 1), {Qt::DisplayRole, KeysRole, TitleRole, GroupRole});
     return QAbstractListModel::eventFilter(watched, event);
 }
+
+#include "moc_shortcut_model.cpp"

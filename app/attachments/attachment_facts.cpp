@@ -38,3 +38,5 @@ QVariantList attachmentFacts(const QList<Attachment>& attachments)
         facts.append(QVariant::fromValue(AttachmentFacts(attachment)));
     return facts;
 }
+
+#include "moc_attachment_facts.cpp"

@@ -336,3 +336,5 @@ void AttachmentModel::setNotice(const QString& notice)
     m_notice = notice;
     Q_EMIT noticeChanged();
 }
+
+#include "moc_attachment_model.cpp"

@@ -67,3 +67,5 @@ void AttachmentReader::finish(const QString& job, const ReadFile& result)
     if (m_running.remove(job) > 0)
         Q_EMIT done(job, result);
 }
+
+#include "moc_attachment_reader.cpp"

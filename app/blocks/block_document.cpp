@@ -111,3 +111,5 @@ void BlockDocument::insert(QTextCursor& cursor, const Spans& spans, const QTextC
         cursor.insertText(span.text, format);
     }
 }
+
+#include "moc_block_document.cpp"

@@ -65,3 +65,5 @@ void CodeDocument::writeFrom(qsizetype start)
     cursor.endEditBlock();
     m_written = m_code;
 }
+
+#include "moc_code_document.cpp"

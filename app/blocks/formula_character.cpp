@@ -121,3 +121,5 @@ QString textWithFormulas(const QTextDocument& document, int start, int end)
     }
     return text.replace(QChar::LineSeparator, u'\n').replace(QChar::Nbsp, u' ');
 }
+
+#include "moc_formula_character.cpp"

@@ -17,3 +17,5 @@ void FormulaDocument::write()
     format.setFontItalic(true);
     cursor.insertText(m_shown, format);
 }
+
+#include "moc_formula_document.cpp"

@@ -54,3 +54,5 @@ QSGNode* FormulaLayer::updatePaintNode(QSGNode* node, UpdatePaintNodeData*)
     }
     return root;
 }
+
+#include "moc_formula_layer.cpp"

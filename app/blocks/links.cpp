@@ -20,3 +20,5 @@ bool Links::open(const QString& link)
     const QString safe = safeLink(link);
     return !safe.isEmpty() && QDesktopServices::openUrl(QUrl(safe, QUrl::StrictMode));
 }
+
+#include "moc_links.cpp"

@@ -145,3 +145,5 @@ QTextCharFormat ParagraphDocument::charFormat(const Paragraph& paragraph) const
     format.setProperty(QTextFormat::FontPixelSize, size);
     return format;
 }
+
+#include "moc_paragraph_document.cpp"

@@ -61,3 +61,5 @@ bool PassShortcuts::eventFilter(QObject*, QEvent* event)
     event->ignore();
     return true;
 }
+
+#include "moc_pass_shortcuts.cpp"

@@ -37,3 +37,5 @@ void RawDocument::write()
     to(m_text.size(), {});
     cursor.endEditBlock();
 }
+
+#include "moc_raw_document.cpp"

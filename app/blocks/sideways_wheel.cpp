@@ -55,3 +55,5 @@ void SidewaysWheel::scroll(qreal distance)
     const qreal now = m_view->property("contentX").toReal();
     m_view->setProperty("contentX", qBound(qreal(0), now - distance, farthest));
 }
+
+#include "moc_sideways_wheel.cpp"

@@ -203,3 +203,5 @@ void TableDocument::findLines()
     m_lines = lines;
     Q_EMIT linesChanged();
 }
+
+#include "moc_table_document.cpp"

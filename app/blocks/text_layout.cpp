@@ -15,3 +15,5 @@ void TextLayout::setLineHeight(QQuickTextDocument* document, int percent)
     cursor.select(QTextCursor::Document);
     cursor.mergeBlockFormat(format);
 }
+
+#include "moc_text_layout.cpp"

@@ -449,3 +449,6 @@ void CatalogueController::setError(const QString& sentence)
     m_error = sentence;
     Q_EMIT errorChanged();
 }
+
+#include "moc_catalogue_controller.cpp"
+#include "moc_recent_model.cpp"

@@ -175,3 +175,5 @@ void DraftModels::noteChange()
     ++m_changes;
     Q_EMIT changed();
 }
+
+#include "moc_draft_models.cpp"

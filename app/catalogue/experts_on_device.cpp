@@ -63,3 +63,5 @@ void ExpertsOnDevice::onAsked(quint64 job, const QString& id, const QVariant& sh
         Q_EMIT found(id, share);
     askNext();
 }
+
+#include "moc_experts_on_device.cpp"

@@ -28,3 +28,5 @@ FixedState::FixedState(const engine::ModelInfo& model, const engine::LoadRequest
     if (shape.kv_layers > 0)
         withoutBytes = double(need.kv_bytes) / shape.kv_layers * (shape.kv_layers + withoutKv);
 }
+
+#include "moc_fixed_state.cpp"

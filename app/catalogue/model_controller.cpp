@@ -394,3 +394,5 @@ void ModelController::setError(const QString& sentence)
     m_error = sentence;
     Q_EMIT errorChanged();
 }
+
+#include "moc_model_controller.cpp"

@@ -45,3 +45,5 @@ QString ModelEntry::titleWithQuantisation() const
 {
     return facts.quantization.isEmpty() ? title : title + QStringLiteral(" · ") + facts.quantization;
 }
+
+#include "moc_model_entry.cpp"

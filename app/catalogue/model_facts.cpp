@@ -88,3 +88,5 @@ void ModelFacts::plan(const engine::ModelInfo& info, const engine::LoadRequest& 
     m_kvBytesPerToken = double(engine::memory_need(info, page).kv_bytes) / page.kv_block_tokens;
     m_stateBytes = contextToLoad > 0 ? double(engine::memory_need(info, request).state_bytes) : 0;
 }
+
+#include "moc_model_facts.cpp"

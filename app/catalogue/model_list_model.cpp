@@ -178,3 +178,6 @@ void ModelListModel::changed(int row, Role role)
 {
     Q_EMIT dataChanged(index(row), index(row), {role});
 }
+
+#include "moc_model_fit.cpp"
+#include "moc_model_list_model.cpp"

@@ -255,3 +255,5 @@ QString removeModel(const ModelRemoval& removal)
         removeEmptyFolders(name);
     return {};
 }
+
+#include "moc_model_removal.cpp"

@@ -127,3 +127,5 @@ void ModelRemover::setBusy(bool busy)
     if (std::exchange(m_busy, busy) != busy)
         Q_EMIT busyChanged();
 }
+
+#include "moc_model_remover.cpp"

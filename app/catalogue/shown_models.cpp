@@ -62,3 +62,5 @@ bool ShownModels::lessThan(const QModelIndex& left, const QModelIndex& right) co
         return names < 0;
     return a.id < b.id;
 }
+
+#include "moc_shown_models.cpp"

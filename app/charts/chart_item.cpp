@@ -316,3 +316,5 @@ void ChartItem::wheelEvent(QWheelEvent* event)
     setCursor(event->position().x());
     zoom(std::pow(kWheelZoom, event->angleDelta().y() / 120.0));
 }
+
+#include "moc_chart_item.cpp"

@@ -93,3 +93,5 @@ QVariantList ExperimentChart::at(double x) const
     }
     return found;
 }
+
+#include "moc_experiment_chart.cpp"

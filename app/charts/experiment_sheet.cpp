@@ -120,3 +120,5 @@ void ExperimentSheet::paintLegend(QCPPainter& painter, int top) const
         x += width + kSheetMargin;
     }
 }
+
+#include "moc_experiment_sheet.cpp"

@@ -248,3 +248,5 @@ QVariantMap ExpertMapItem::pointed() const
     add(Conversation, QStringLiteral("inConversation"), QStringLiteral("shareOfConversation"));
     return known;
 }
+
+#include "moc_expert_map_item.cpp"

@@ -114,3 +114,5 @@ QVariantMap GuessChart::at(double x) const
             {QStringLiteral("accepted"), near.point->accepted},
             {QStringLiteral("earlier"), !isNewest(*near.run)}};
 }
+
+#include "moc_guess_chart.cpp"

@@ -102,3 +102,5 @@ QVariantMap HitRateChart::newest() const
             return asMap({&runs[i], &runs[i].experts.back()});
     return {};
 }
+
+#include "moc_hit_rate_chart.cpp"

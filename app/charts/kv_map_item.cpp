@@ -231,3 +231,5 @@ QVariantMap KvMapItem::cell(int column, int band) const
     }
     return cell;
 }
+
+#include "moc_kv_map_item.cpp"

@@ -15,3 +15,5 @@ void MonitorItem::setMonitor(PressureMonitor* monitor)
     Q_EMIT monitorChanged();
     onMeasured();
 }
+
+#include "moc_monitor_item.cpp"

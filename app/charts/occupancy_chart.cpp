@@ -207,3 +207,5 @@ void OccupancyChart::dragEnds(bool chosen)
     else if (line == Line::Watermark)
         Q_EMIT watermarkChosen(m_dragged);
 }
+
+#include "moc_occupancy_chart.cpp"

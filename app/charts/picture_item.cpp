@@ -62,3 +62,5 @@ void PictureItem::geometryChange(const QRectF& now, const QRectF& before)
     if (now.size() != before.size())
         redrawSoon();
 }
+
+#include "moc_picture_item.cpp"

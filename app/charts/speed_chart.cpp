@@ -197,3 +197,5 @@ QVariantMap SpeedChart::at(double x) const
         found[QStringLiteral("predicted")] = *predicted;
     return found;
 }
+
+#include "moc_speed_chart.cpp"

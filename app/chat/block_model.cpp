@@ -308,3 +308,5 @@ void BlockModel::tellThought(const Thought& thought)
     const QModelIndex changed = index(int(thought.row));
     Q_EMIT dataChanged(changed, changed, {ThinkingRole, ThoughtMsRole});
 }
+
+#include "moc_block_model.cpp"

@@ -70,3 +70,5 @@ void ChatClipboard::copyLastCode()
             }
     }
 }
+
+#include "moc_chat_clipboard.cpp"

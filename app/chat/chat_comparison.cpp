@@ -90,3 +90,5 @@ void ChatComparison::refresh()
             m_current = row;
     Q_EMIT changed();
 }
+
+#include "moc_chat_comparison.cpp"

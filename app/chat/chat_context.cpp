@@ -186,3 +186,5 @@ void ChatContext::onPromptCounted(quint64 job, const std::optional<engine::Promp
     Q_EMIT m_shown.messagesChanged();
     Q_EMIT m_shown.contextChanged();
 }
+
+#include "moc_chat_context.cpp"

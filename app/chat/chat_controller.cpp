@@ -253,3 +253,5 @@ void ChatController::onTrashed(const QString& id)
     }
     m_turns.forget(id);  // also if it is not in memory here: the engine may have its KV in the cache
 }
+
+#include "moc_chat_controller.cpp"

@@ -28,3 +28,5 @@ void ChatPins::toggle(const QString& message)
 {
     m_turns.togglePin(*m_shown, message.isEmpty() ? PinnedMessages::kSystemPrompt : message);
 }
+
+#include "moc_chat_pins.cpp"

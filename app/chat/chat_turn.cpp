@@ -296,3 +296,5 @@ void ChatTurn::dontGoOn(const QString& conversation)
 {
     m_goOnAfterLoad.removeIf([&](const Cut& cut) { return cut.conversation == conversation; });
 }
+
+#include "moc_chat_turn.cpp"

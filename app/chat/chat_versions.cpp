@@ -122,3 +122,5 @@ void ChatVersions::branch(const QString& id)
     m_engine.branchConversation(m_shown->header.id, copy.header.id);
     Q_EMIT branched(copy.header.id);
 }
+
+#include "moc_chat_versions.cpp"

@@ -202,3 +202,5 @@ void ComposerController::setPasted(const QString& added, const QString& text)
     m_pastedLength = fitsTheField(text) ? text.size() : 0;
     Q_EMIT pasteBecameFileChanged();
 }
+
+#include "moc_composer_controller.cpp"

@@ -36,3 +36,5 @@ void LatestTelemetry::reset(int contextLimit)
     m_frame.context_limit = contextLimit;
     Q_EMIT changed();
 }
+
+#include "moc_latest_telemetry.cpp"

@@ -38,3 +38,5 @@ void LitTokens::light(const QString& message)
     m_tokens = tokens;
     Q_EMIT changed();
 }
+
+#include "moc_lit_tokens.cpp"

@@ -401,3 +401,5 @@ void MessageModel::prepare(Row& row) const
     if (!isLive(row.facts.status))
         row.finish();
 }
+
+#include "moc_message_model.cpp"

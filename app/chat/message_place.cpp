@@ -72,3 +72,5 @@ MessagePlace placeOf(const StoredMessage& message, const QString& excerpt)
     const double share = size > 0 ? double(sizeOfRow(*above, row)) / double(size) : 0;
     return {row, std::clamp(share, 0.0, 1.0)};
 }
+
+#include "moc_message_place.cpp"

@@ -159,3 +159,5 @@ StoredMessage newAnswer(const QString& id, const QString& question)
     answer.createdMs = nowMs();
     return answer;
 }
+
+#include "moc_open_conversation.cpp"

@@ -61,3 +61,5 @@ void ShownConversation::forgetContext()
     m_shown->contextFull = m_shown->contextNearlyFull = false;
     m_shown->tooLongTokens = 0;
 }
+
+#include "moc_shown_conversation.cpp"

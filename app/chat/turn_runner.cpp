@@ -516,3 +516,5 @@ void TurnRunner::settle(const Owner& owner, quint64 number, StoredMessage::Statu
     Q_EMIT messagesChanged(id);
     Q_EMIT contextChanged(id);
 }
+
+#include "moc_turn_runner.cpp"

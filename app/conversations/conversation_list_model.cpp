@@ -455,3 +455,5 @@ void ConversationListModel::waitForMidnight()
     m_day = now.date();
     m_midnight.start(int(std::clamp<qint64>(now.msecsTo(m_day.addDays(1).startOfDay()) + 500, 500, kLongestWait_ms)));
 }
+
+#include "moc_conversation_list_model.cpp"

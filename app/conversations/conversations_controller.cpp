@@ -363,3 +363,5 @@ void ConversationsController::setBusy(bool busy)
     if (std::exchange(m_busy, busy) != busy)
         Q_EMIT busyChanged();
 }
+
+#include "moc_conversations_controller.cpp"

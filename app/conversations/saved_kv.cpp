@@ -23,3 +23,5 @@ SavedKv::SavedKv(EngineThread& engine, const ConversationStore& store, const Con
         there.saved_as.push_back(header.id.toStdString());
     worker->post(std::move(there));
 }
+
+#include "moc_saved_kv.cpp"

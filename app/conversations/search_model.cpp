@@ -127,3 +127,5 @@ void SearchModel::forget(const QString& conversation)
         Q_EMIT countChanged();
     }
 }
+
+#include "moc_search_model.cpp"

@@ -156,3 +156,5 @@ void ExportJob::fail(const QString& why)
         m_file->cancelWriting();
     Q_EMIT failed(tr("%1 could not be written: %2.").arg(QFileInfo(m_path).fileName(), why));
 }
+
+#include "moc_export_job.cpp"

@@ -144,3 +144,5 @@ void ImportJob::onAdded(const QString& id, bool there)
     }
     m_timer.start(0);
 }
+
+#include "moc_import_job.cpp"

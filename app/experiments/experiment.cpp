@@ -117,3 +117,5 @@ QString outcomeName(Outcome::Kind outcome)
 {
     return QCoreApplication::translate("Experiments", kOutcomeNames[std::size_t(outcome)]);
 }
+
+#include "moc_experiment.cpp"

@@ -367,3 +367,5 @@ ExperimentPlan ExperimentDraft::plan() const
     plan.device = m_deviceIds.value(m_device);
     return plan;
 }
+
+#include "moc_experiment_draft.cpp"

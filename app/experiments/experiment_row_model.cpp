@@ -221,3 +221,5 @@ const ExperimentRow* ExperimentRowModel::earlierOf(const ExperimentCell& cell) c
     const auto found = std::ranges::find_if(rows, [&](const ExperimentRow& row) { return row.cell == there; });
     return found == rows.end() ? nullptr : &*found;
 }
+
+#include "moc_experiment_row_model.cpp"

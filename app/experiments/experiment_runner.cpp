@@ -280,3 +280,5 @@ void ExperimentRunner::dropProcess()
     m_process->waitForFinished();
     m_process.reset();
 }
+
+#include "moc_experiment_runner.cpp"

@@ -61,3 +61,5 @@ void ExperimentShape::take(engine::Result<engine::ShapeModel>& result)
         Q_EMIT failed(errorSentence(result.error()));
     }
 }
+
+#include "moc_experiment_shape.cpp"

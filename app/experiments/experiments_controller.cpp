@@ -389,3 +389,5 @@ void ExperimentsController::setTrouble(const QString& sentence)
     m_trouble = sentence;
     Q_EMIT troubleChanged();
 }
+
+#include "moc_experiments_controller.cpp"

@@ -52,3 +52,5 @@ void ContactedHosts::refresh()
     m_hosts = hosts;
     Q_EMIT changed();
 }
+
+#include "moc_contacted_hosts.cpp"

@@ -115,3 +115,5 @@ bool FetchList::write(const QList<FetchItem>& items) const
     QSaveFile file(m_file);
     return file.open(QFile::WriteOnly) && file.write(QJsonDocument(array).toJson()) >= 0 && file.commit();
 }
+
+#include "moc_fetch_item.cpp"

@@ -492,3 +492,5 @@ void FetchQueue::keep()
     m_error = error;
     Q_EMIT errorChanged();
 }
+
+#include "moc_fetch_queue.cpp"

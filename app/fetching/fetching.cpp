@@ -137,3 +137,5 @@ void Fetching::onPermission()
     m_queue.onAllowedChanged();
     Q_EMIT allowedChanged();
 }
+
+#include "moc_fetching.cpp"

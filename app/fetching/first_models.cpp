@@ -27,3 +27,5 @@ FirstModels firstModels(double freeBytes)
     }
     return first;
 }
+
+#include "moc_first_models.cpp"

@@ -55,3 +55,5 @@ void FoundModelList::add(const std::vector<net::FoundModel>& models)
     m_rows.append(fresh);
     endInsertRows();
 }
+
+#include "moc_found_model_list.cpp"

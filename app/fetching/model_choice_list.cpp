@@ -123,3 +123,5 @@ QString ModelChoiceList::reason() const
     }
     return {};
 }
+
+#include "moc_model_choice_list.cpp"

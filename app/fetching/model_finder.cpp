@@ -84,3 +84,5 @@ void ModelFinder::measure()
     m_first = firstModels(free ? double(*free) : -1);
     Q_EMIT firstChanged();
 }
+
+#include "moc_model_finder.cpp"

@@ -105,3 +105,5 @@ void ModelOutlook::measure()
     };
     inBackground(this, work, done, [this] { yield(); });
 }
+
+#include "moc_model_outlook.cpp"

@@ -270,3 +270,6 @@ void ModelPage::lookAt(const LookedAt& looked)
     m_outlook.show(looked.plan);
     m_trial.show(looked);
 }
+
+#include "moc_model_companion.cpp"
+#include "moc_model_page.cpp"

@@ -287,3 +287,5 @@ void SpeedTrial::drop()
             [model = std::make_shared<engine::ShapeModel>(std::move(*m_model))]() mutable { model.reset(); });
     m_model.reset();
 }
+
+#include "moc_speed_trial.cpp"

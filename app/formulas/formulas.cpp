@@ -115,3 +115,5 @@ void Formulas::tell()
     Q_EMIT someSettled();
     m_tell.setInterval(int(qBound(qint64(kTellMs), 3 * timer.elapsed(), qint64(kMostTellMs))));
 }
+
+#include "moc_formulas.cpp"

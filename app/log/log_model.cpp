@@ -160,3 +160,5 @@ void ShownLog::copy() const
 {
     QGuiApplication::clipboard()->setText(text());
 }
+
+#include "moc_log_model.cpp"

@@ -142,3 +142,5 @@ QString NumberWords::ratio(double value, const QString& language)
 {
     return Format::tr("%1×").arg(three(value, language));
 }
+
+#include "moc_number_words.cpp"

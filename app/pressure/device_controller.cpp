@@ -275,3 +275,5 @@ void DeviceController::onModelReady(const engine::LoadRequest& loaded)
     m_askedFor.clear();
     apply();  // something else may have been chosen while the model was loaded
 }
+
+#include "moc_device_controller.cpp"

@@ -368,3 +368,5 @@ void DoctorController::show(const Diagnosis& diagnosis)
     m_diagnosis = diagnosis;
     Q_EMIT changed();
 }
+
+#include "moc_doctor_controller.cpp"

@@ -42,3 +42,5 @@ void ExpertPlacement::setRoomForCopies(double bytes)
         bytes < 0 ? std::nullopt : std::optional(std::int64_t(std::clamp(bytes, 0.0, mostRoom())));
     m_post(engine::SetExpertCache{m_wish.expert_cache_bytes});
 }
+
+#include "moc_expert_placement.cpp"

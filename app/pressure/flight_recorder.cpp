@@ -336,3 +336,5 @@ void FlightRecorder::onModelGone()
     });
     Q_EMIT shownChanged();
 }
+
+#include "moc_flight_recorder.cpp"

@@ -186,3 +186,5 @@ void MachineSpeed::keep(const engine::MachineRates& measured)
     m_engine.worker()->post(engine::SetRates{rates(measured.threads)});
     Q_EMIT changed();
 }
+
+#include "moc_machine_speed.cpp"

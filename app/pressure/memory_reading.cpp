@@ -49,3 +49,5 @@ MemoryReading MemoryReading::ofHost(const engine::Telemetry& frame)
     reading.free = std::max(0.0, reading.total - reading.used() - reading.others);
     return reading;
 }
+
+#include "moc_memory_reading.cpp"

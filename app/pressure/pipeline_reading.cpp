@@ -159,3 +159,5 @@ void PipelineMeter::endModel()
     m_loadedBytes = 0;
     m_loading.invalidate();
 }
+
+#include "moc_pipeline_reading.cpp"

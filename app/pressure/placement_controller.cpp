@@ -338,3 +338,5 @@ PlacementForecast::Present PlacementController::present() const
     }
     return present;
 }
+
+#include "moc_placement_controller.cpp"

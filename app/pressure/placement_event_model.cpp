@@ -282,3 +282,5 @@ QString ShownPlacementEvents::save(const QUrl& file) const
         return {};
     return tr("The events could not be written to “%1”: %2.").arg(path, out.errorString());
 }
+
+#include "moc_placement_event_model.cpp"

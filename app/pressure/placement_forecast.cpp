@@ -212,3 +212,5 @@ void PlacementForecast::replan()
     }
     Q_EMIT changed();
 }
+
+#include "moc_placement_forecast.cpp"

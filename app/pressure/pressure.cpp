@@ -171,3 +171,5 @@ void Pressure::setRates(const std::shared_ptr<const engine::MachineRates>& rates
     m_placement.forecast()->setRates(rates);
     m_doctor.setRates(rates);
 }
+
+#include "moc_pressure.cpp"

@@ -326,3 +326,5 @@ void PressureMonitor::tellSoon()
     if (!m_tell.isActive())
         m_tell.start();
 }
+
+#include "moc_pressure_monitor.cpp"

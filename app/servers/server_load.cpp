@@ -286,3 +286,5 @@ QVariant ServerLoad::fetchedPerSecond() const
 {
     return asVariant(m_perSecond.fetched_bytes);
 }
+
+#include "moc_server_load.cpp"

@@ -436,3 +436,5 @@ void Servers::setTrouble(const QString& sentence)
     m_trouble = sentence;
     Q_EMIT troubleChanged();
 }
+
+#include "moc_servers.cpp"

@@ -80,3 +80,5 @@ bool ProgramModel::anyAnswered() const
 {
     return std::ranges::any_of(m_clients, &server::ConnectedClient::answered);
 }
+
+#include "moc_program_model.cpp"

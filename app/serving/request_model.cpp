@@ -63,3 +63,5 @@ void RequestModel::show(std::vector<server::LoggedRequest> requests)
     if (rowCount() != before)
         Q_EMIT countChanged();
 }
+
+#include "moc_request_model.cpp"

@@ -243,3 +243,5 @@ void ServerController::setTrouble(const QString& sentence)
         logWarning(QStringLiteral("server: ") + sentence);
     Q_EMIT troubleChanged();
 }
+
+#include "moc_server_controller.cpp"

@@ -80,3 +80,5 @@ void Setting::readFrom(const QString& written)
     const double number = written.toDouble(&ok);  // so that a number beyond all bounds still means the nearest one
     m_value = ok && number == number ? int(qBound(double(m_lowest), number, double(m_highest))) : m_initial;
 }
+
+#include "moc_setting.cpp"

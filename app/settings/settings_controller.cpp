@@ -287,3 +287,5 @@ bool SettingsController::eventFilter(QObject* watched, QEvent* event)
         Q_EMIT darkChanged();
     return QObject::eventFilter(watched, event);
 }
+
+#include "moc_settings_controller.cpp"

@@ -455,3 +455,5 @@ void ConversationStore::onWriteFailed(const QSqlError& error)
                                     : tr("Conversations cannot be written at the moment: %1.")
                                           .arg(troubleOf(error, m_folder + QLatin1String("/spillway.sqlite"))));
 }
+
+#include "moc_conversation_store.cpp"

@@ -14,3 +14,5 @@ QString ChosenFiles::shownName(const QUrl& file)
 {
     return VisibleText::of(QFileInfo(chosenPath(file)).fileName());
 }
+
+#include "moc_chosen_files.cpp"

@@ -153,3 +153,5 @@ void SingleInstance::onMessage(const QByteArray& message)
     const bool good = !file.contains(QChar::Null) && QDir::isAbsolutePath(file) && (info.isFile() || !info.exists());
     Q_EMIT startedAgain(good ? file : QString());
 }
+
+#include "moc_single_instance.cpp"

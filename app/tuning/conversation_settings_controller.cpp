@@ -136,3 +136,5 @@ void ConversationSettingsController::keep()
     m_chat.setSettings(m_settings);
     Q_EMIT changed();
 }
+
+#include "moc_conversation_settings_controller.cpp"

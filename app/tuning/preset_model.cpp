@@ -150,3 +150,5 @@ void PresetModel::readAgain()
     endResetModel();
     Q_EMIT countChanged();
 }
+
+#include "moc_preset_model.cpp"

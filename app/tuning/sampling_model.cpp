@@ -216,3 +216,5 @@ void SamplingModel::set(int row, const QJsonValue& value)
     Q_EMIT dataChanged(index(row), index(row));
     Q_EMIT edited();
 }
+
+#include "moc_sampling_model.cpp"

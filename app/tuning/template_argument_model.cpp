@@ -103,3 +103,5 @@ void TemplateArgumentModel::set(int row, const QJsonValue& value)
     Q_EMIT dataChanged(index(row), index(row));
     Q_EMIT edited();
 }
+
+#include "moc_template_argument_model.cpp"

@@ -457,3 +457,5 @@ void EngineWorker::poll()
     }
     m_engine->poll(idleListener());
 }
+
+#include "moc_engine_worker.cpp"

@@ -22,3 +22,5 @@ void TokenCounter::onCounted(quint64 job, std::optional<int> tokens)
     if (asked.asker && asked.answer)
         asked.answer(tokens);
 }
+
+#include "moc_token_counter.cpp"

@@ -17,7 +17,7 @@
     </message>
     <message>
         <source>Free software: you may use, study, share and change it under the GNU General Public License, version 3 or later. It comes without any warranty.</source>
-        <translation>Freie Software: Sie dürfen sie unter der GNU General Public License, Version 3 oder später, benutzen, untersuchen, weitergeben und verändern. Sie kommt ohne jede Gewähr.</translation>
+        <translation>Freie Software: Unter der GNU General Public License, Version 3 oder später, darf jeder sie benutzen, untersuchen, weitergeben und verändern. Sie kommt ohne jede Gewähr.</translation>
     </message>
     <message>
         <source>This build</source>
@@ -101,7 +101,7 @@
     </message>
     <message>
         <source>You: %1</source>
-        <translation>Sie: %1</translation>
+        <translation>Nachricht: %1</translation>
     </message>
     <message>
         <source>Back to the conversation</source>
@@ -135,11 +135,11 @@
     <name>AskFirst</name>
     <message>
         <source>Finding and fetching models contacts %1 and the servers that it names for the files. Another one is contacted only where you enter its address, or one of Ollama’s names. They see this computer&apos;s network address and what is searched and fetched, and nothing of your conversations.</source>
-        <translation>Um Modelle zu finden und zu holen, fragt Spillway %1 und die Server, die dort für die Dateien genannt werden. Ein anderer wird nur gefragt, wo Sie seine Adresse oder einen Namen von Ollama eingeben. Alle sehen die Netzadresse dieses Rechners und was Sie suchen und holen, und nichts von Ihren Gesprächen.</translation>
+        <translation>Um Modelle zu finden und zu holen, fragt Spillway %1 und die Server, die dort für die Dateien genannt werden. Ein anderer wird nur gefragt, wo seine Adresse oder ein Name von Ollama eingegeben wird. Alle sehen die Netzadresse dieses Rechners und was gesucht und geholt wird, und nichts von den Gesprächen.</translation>
     </message>
     <message>
         <source>You can change your mind in the settings, which also list who was contacted.</source>
-        <translation>Sie können das in den Einstellungen ändern; dort steht auch, wer gefragt wurde.</translation>
+        <translation>Das lässt sich in den Einstellungen ändern; dort steht auch, wer gefragt wurde.</translation>
     </message>
     <message>
         <source>Use the network for this</source>
@@ -147,7 +147,7 @@
     </message>
     <message>
         <source>Your token of Hugging Face is known, and is sent along to %1. You can change your mind in the settings, which also list who was contacted.</source>
-        <translation>Ihr Token für Hugging Face ist bekannt und wird an %1 mitgeschickt. Sie können das in den Einstellungen ändern; dort steht auch, wer gefragt wurde.</translation>
+        <translation>Ein Token für Hugging Face ist bekannt und wird an %1 mitgeschickt. Das lässt sich in den Einstellungen ändern; dort steht auch, wer gefragt wurde.</translation>
     </message>
 </context>
 <context>
@@ -271,7 +271,7 @@
     <name>Attachments</name>
     <message>
         <source>“%1” is a folder; choose the files in it.</source>
-        <translation>„%1“ ist ein Ordner; wählen Sie die Dateien darin.</translation>
+        <translation>„%1“ ist ein Ordner; bitte die Dateien darin wählen.</translation>
     </message>
     <message>
         <source>“%1” is not there any more.</source>
@@ -410,7 +410,7 @@
     </message>
     <message>
         <source>Open a model first.</source>
-        <translation>Öffnen Sie zuerst ein Modell.</translation>
+        <translation>Bitte zuerst ein Modell öffnen.</translation>
     </message>
     <message>
         <source>The answer is being stopped.</source>
@@ -727,7 +727,7 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     </message>
     <message>
         <source>A message of this length cannot be kept: attach it as a file.</source>
-        <translation>Eine so lange Nachricht lässt sich nicht aufbewahren: Hängen Sie sie als Datei an.</translation>
+        <translation>Eine so lange Nachricht lässt sich nicht aufbewahren: bitte als Datei anhängen.</translation>
     </message>
 </context>
 <context>
@@ -891,11 +891,11 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     <name>ContextNotice</name>
     <message>
         <source>The context is full. Choose how this conversation goes on.</source>
-        <translation>Der Kontext ist voll. Wählen Sie, wie es mit diesem Gespräch weitergeht.</translation>
+        <translation>Der Kontext ist voll. Wie soll es mit diesem Gespräch weitergehen?</translation>
     </message>
     <message>
         <source>The context is nearly full. Unless you choose otherwise, the answer stops when it is.</source>
-        <translation>Der Kontext ist fast voll. Wenn Sie nichts anderes wählen, endet die Antwort, sobald er es ist.</translation>
+        <translation>Der Kontext ist fast voll. Wird nichts anderes gewählt, endet die Antwort, sobald er es ist.</translation>
     </message>
     <message>
         <source>The context is nearly full.</source>
@@ -927,11 +927,11 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     </message>
     <message>
         <source>Your message alone is longer than the context. Make it shorter, or the context larger.</source>
-        <translation>Schon Ihre Nachricht ist länger als der Kontext. Kürzen Sie sie, oder vergrößern Sie den Kontext.</translation>
+        <translation>Schon die Nachricht ist länger als der Kontext. Bitte sie kürzen oder den Kontext vergrößern.</translation>
     </message>
     <message>
         <source>The context is full, and no room can be made in it. Go on in a new conversation.</source>
-        <translation>Der Kontext ist voll, und in ihm lässt sich kein Platz schaffen. Machen Sie in einem neuen Gespräch weiter.</translation>
+        <translation>Der Kontext ist voll, und in ihm lässt sich kein Platz schaffen. Weiter geht es in einem neuen Gespräch.</translation>
     </message>
 </context>
 <context>
@@ -950,7 +950,7 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     </message>
     <message>
         <source>What you talk about is kept here, on this computer only.</source>
-        <translation>Worüber Sie sprechen, wird hier aufgehoben, nur auf diesem Rechner.</translation>
+        <translation>Gespräche werden hier aufgehoben, nur auf diesem Rechner.</translation>
     </message>
     <message>
         <source>Nothing found</source>
@@ -1201,11 +1201,11 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     </message>
     <message>
         <source>The folder %1 cannot be written. Your conversations are shown, but nothing new can be saved.</source>
-        <translation>In den Ordner %1 kann nicht geschrieben werden. Ihre Gespräche werden gezeigt, aber Neues kann nicht gespeichert werden.</translation>
+        <translation>In den Ordner %1 kann nicht geschrieben werden. Die Gespräche werden gezeigt, aber Neues kann nicht gespeichert werden.</translation>
     </message>
     <message>
         <source>The folder %1 cannot be written. Your conversations are safe but not shown.</source>
-        <translation>In den Ordner %1 kann nicht geschrieben werden. Ihre Gespräche sind sicher, werden aber nicht gezeigt.</translation>
+        <translation>In den Ordner %1 kann nicht geschrieben werden. Die Gespräche sind sicher, werden aber nicht gezeigt.</translation>
     </message>
 </context>
 <context>
@@ -1283,27 +1283,27 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     <name>Database</name>
     <message>
         <source>“%1” was moved or deleted while it was in use; put it back, or start Spillway again</source>
-        <translation>„%1“ wurde verschoben oder gelöscht, während sie in Gebrauch war; legen Sie sie zurück, oder starten Sie Spillway neu</translation>
+        <translation>„%1“ wurde verschoben oder gelöscht, während sie in Gebrauch war; bitte zurücklegen oder Spillway neu starten</translation>
     </message>
     <message>
         <source>“%1” cannot be written; allow yourself to write this file and its folder</source>
-        <translation>„%1“ kann nicht geschrieben werden; geben Sie sich das Recht, diese Datei und ihren Ordner zu beschreiben</translation>
+        <translation>„%1“ kann nicht geschrieben werden; nötig ist das Recht, diese Datei und ihren Ordner zu beschreiben</translation>
     </message>
     <message>
         <source>another program holds “%1”; close it</source>
-        <translation>ein anderes Programm hält „%1“ fest; schließen Sie es</translation>
+        <translation>ein anderes Programm hält „%1“ fest und muss geschlossen werden</translation>
     </message>
     <message>
         <source>the disk fails at “%1”; see whether it is still connected</source>
-        <translation>der Datenträger versagt bei „%1“; sehen Sie nach, ob er noch verbunden ist</translation>
+        <translation>der Datenträger versagt bei „%1“; bitte nachsehen, ob er noch verbunden ist</translation>
     </message>
     <message>
         <source>there is not enough memory; close other programs</source>
-        <translation>der Speicher reicht nicht; schließen Sie andere Programme</translation>
+        <translation>der Speicher reicht nicht; bitte andere Programme schließen</translation>
     </message>
     <message>
         <source>the disk with “%1” is full; make room on it</source>
-        <translation>der Datenträger mit „%1“ ist voll; schaffen Sie dort Platz</translation>
+        <translation>der Datenträger mit „%1“ ist voll; bitte dort Platz schaffen</translation>
     </message>
 </context>
 <context>
@@ -1908,7 +1908,7 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     </message>
     <message>
         <source>Spillway runs GGUF models: Llama, Mistral, Qwen, Gemma, Phi, gpt-oss and their kin. Nothing you type leaves this machine, unless you choose a model of a server.</source>
-        <translation>Spillway führt GGUF-Modelle aus: Llama, Mistral, Qwen, Gemma, Phi, gpt-oss und ihre Verwandten. Nichts, was Sie schreiben, verlässt diesen Rechner, außer Sie wählen ein Modell eines Servers.</translation>
+        <translation>Spillway führt GGUF-Modelle aus: Llama, Mistral, Qwen, Gemma, Phi, gpt-oss und ihre Verwandten. Nichts, was hier geschrieben wird, verlässt diesen Rechner, außer für das Modell eines Servers.</translation>
     </message>
     <message>
         <source>Open a model</source>
@@ -2083,19 +2083,19 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     </message>
     <message>
         <source>Choose a model.</source>
-        <translation>Wählen Sie ein Modell.</translation>
+        <translation>Bitte ein Modell wählen.</translation>
     </message>
     <message>
         <source>Choose %1 models at most.</source>
-        <translation>Wählen Sie höchstens %1 Modelle.</translation>
+        <translation>Höchstens %1 Modelle wählen.</translation>
     </message>
     <message>
         <source>Choose a context.</source>
-        <translation>Wählen Sie einen Kontext.</translation>
+        <translation>Bitte einen Kontext wählen.</translation>
     </message>
     <message>
         <source>Choose a strategy.</source>
-        <translation>Wählen Sie eine Strategie.</translation>
+        <translation>Bitte eine Strategie wählen.</translation>
     </message>
     <message>
         <source>Choose %1 contexts at most.</source>
@@ -2131,11 +2131,11 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     </message>
     <message>
         <source>Choose where experts lie.</source>
-        <translation>Wählen Sie, wo Experten liegen.</translation>
+        <translation>Bitte wählen, wo Experten liegen.</translation>
     </message>
     <message>
         <source>Choose what room experts have for copies.</source>
-        <translation>Wählen Sie, wie viel Platz Kopien von Experten haben.</translation>
+        <translation>Bitte wählen, wie viel Platz Kopien von Experten haben.</translation>
     </message>
     <message>
         <source>Type how much memory: 512MiB, or 2GiB.</source>
@@ -2292,7 +2292,7 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     </message>
     <message>
         <source>A model is being opened. Measure when that has ended.</source>
-        <translation>Ein Modell wird gerade geöffnet. Messen Sie, wenn das zu Ende ist.</translation>
+        <translation>Ein Modell wird gerade geöffnet. Messen ist möglich, wenn das zu Ende ist.</translation>
     </message>
     <message numerus="yes">
         <source>%1 and %n more</source>
@@ -2322,7 +2322,7 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     </message>
     <message>
         <source>An answer is being written. Its model has to make room for the measurement.</source>
-        <translation>Eine Antwort wird geschrieben. Ihr Modell muss der Messung Platz machen.</translation>
+        <translation>Eine Antwort wird geschrieben. Deren Modell muss der Messung Platz machen.</translation>
     </message>
     <message>
         <source>Not now</source>
@@ -2338,7 +2338,7 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     </message>
     <message>
         <source>How fast does a model write here, how much memory does it take, and what becomes of both as the conversation grows? Choose what to measure: each row of the table runs in a process of its own, while the model of the conversation makes room.</source>
-        <translation>Wie schnell schreibt ein Modell hier, wie viel Speicher braucht es, und was wird aus beidem, wenn das Gespräch wächst? Wählen Sie, was gemessen wird: Jede Zeile der Tabelle läuft in einem eigenen Prozess, während das Modell des Gesprächs Platz macht.</translation>
+        <translation>Wie schnell schreibt ein Modell hier, wie viel Speicher braucht es, und was wird aus beidem, wenn das Gespräch wächst? Hier wird gewählt, was gemessen wird: Jede Zeile der Tabelle läuft in einem eigenen Prozess, während das Modell des Gesprächs Platz macht.</translation>
     </message>
 </context>
 <context>
@@ -2696,7 +2696,7 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     </message>
     <message>
         <source>Going on may ask you to unlock it.</source>
-        <translation>Beim Weitermachen werden Sie vielleicht gebeten, ihn zu entsperren.</translation>
+        <translation>Beim Weitermachen ist er vielleicht zu entsperren.</translation>
     </message>
 </context>
 <context>
@@ -2794,7 +2794,7 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     </message>
     <message>
         <source>A folder of your choice, or else the cache of Hugging Face, where other programs find them; what comes from elsewhere goes to Spillway’s own folder.</source>
-        <translation>In einen Ordner Ihrer Wahl, sonst in den Cache von Hugging Face, wo andere Programme sie finden; was anderswoher kommt, in Spillways eigenen Ordner.</translation>
+        <translation>In einen gewählten Ordner, sonst in den Cache von Hugging Face, wo andere Programme sie finden; was anderswoher kommt, in Spillways eigenen Ordner.</translation>
     </message>
     <message>
         <source>Where other programs find them</source>
@@ -2888,15 +2888,15 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     </message>
     <message>
         <source>It is kept in a file that only you can read, until this system’s password store takes it.</source>
-        <translation>Es wird in einer Datei aufbewahrt, die nur Sie lesen können, bis der Passwortspeicher dieses Systems es nimmt.</translation>
+        <translation>Es wird in einer Datei aufbewahrt, die sonst niemand lesen kann, bis der Passwortspeicher dieses Systems es nimmt.</translation>
     </message>
     <message>
         <source>The token that you removed is still in the password store, which is locked. It is deleted as soon as the store is unlocked.</source>
-        <translation>Das Token, das Sie entfernt haben, liegt noch im Passwortspeicher dieses Systems; der ist gesperrt, und es verschwindet daraus, sobald er offen ist.</translation>
+        <translation>Das entfernte Token liegt noch im Passwortspeicher dieses Systems; der ist gesperrt, und es verschwindet daraus, sobald er offen ist.</translation>
     </message>
     <message>
         <source>Models whose terms you have accepted there ask for it. It goes to %1 and to nobody else, and is kept in this system’s password store, or, where none takes it, in a file that only you can read.</source>
-        <translation>Modelle, deren Bedingungen Sie dort zugestimmt haben, verlangen es. Es geht an %1 und an niemanden sonst und wird im Passwortspeicher dieses Systems aufbewahrt oder, wo keiner es nimmt, in einer Datei, die nur Sie lesen können.</translation>
+        <translation>Modelle, deren Bedingungen dort zugestimmt wurde, verlangen es. Es geht an %1 und an niemanden sonst und wird im Passwortspeicher dieses Systems aufbewahrt oder, wo keiner es nimmt, in einer Datei, die sonst niemand lesen kann.</translation>
     </message>
 </context>
 <context>
@@ -3465,7 +3465,7 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     </message>
     <message>
         <source>%1 is a zip archive: unpack it and import the JSON files in it.</source>
-        <translation>%1 ist ein Zip-Archiv: Entpacken Sie es und importieren Sie die JSON-Dateien darin.</translation>
+        <translation>%1 ist ein Zip-Archiv: bitte entpacken und die JSON-Dateien darin importieren.</translation>
     </message>
 </context>
 <context>
@@ -3751,7 +3751,7 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     </message>
     <message>
         <source>%1 leads to another server, which gets nothing of yours</source>
-        <translation>%1 leitet zu einem anderen Server weiter, der nichts von Ihnen bekommt</translation>
+        <translation>%1 leitet zu einem anderen Server weiter, der von hier nichts bekommt</translation>
     </message>
     <message>
         <source>%1 leads elsewhere instead of answering</source>
@@ -3959,7 +3959,7 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     </message>
     <message>
         <source>type an address, such as 192.168.0.5:8000</source>
-        <translation>geben Sie eine Adresse ein, wie etwa 192.168.0.5:8000</translation>
+        <translation>bitte eine Adresse eingeben, wie etwa 192.168.0.5:8000</translation>
     </message>
     <message>
         <source>this is too long for an address</source>
@@ -4031,7 +4031,7 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     </message>
     <message>
         <source>%1 is none of your servers any more</source>
-        <translation>%1 gehört nicht mehr zu Ihren Servern</translation>
+        <translation>%1 gehört nicht mehr zu den eigenen Servern</translation>
     </message>
     <message>
         <source>%1 answers with a page for people</source>
@@ -4167,8 +4167,8 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     <message numerus="yes">
         <source>%n token(s) to a block; point at one to see whose it is</source>
         <translation>
-            <numerusform>%n Token je Block; zeigen Sie auf einen, um zu sehen, wem er gehört</numerusform>
-            <numerusform>%n Token je Block; zeigen Sie auf einen, um zu sehen, wem er gehört</numerusform>
+            <numerusform>%n Token je Block; auf einen zeigen, um zu sehen, wem er gehört</numerusform>
+            <numerusform>%n Token je Block; auf einen zeigen, um zu sehen, wem er gehört</numerusform>
         </translation>
     </message>
     <message>
@@ -4306,7 +4306,7 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     </message>
     <message>
         <source>What you are writing</source>
-        <translation>Was Sie gerade schreiben</translation>
+        <translation>Angefangene Nachricht</translation>
     </message>
     <message>
         <source>Kept for the answer</source>
@@ -4562,7 +4562,7 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     </message>
     <message>
         <source>Other programs on this computer can use the model that is open here: editors, agents and scripts that speak the API of OpenAI, Anthropic or Ollama. They are answered side by side with your conversations. No other computer reaches it, and it is off at every start.</source>
-        <translation>Andere Programme auf diesem Rechner können das Modell verwenden, das hier geöffnet ist: Editoren, Agenten und Skripte, die die API von OpenAI, Anthropic oder Ollama sprechen. Sie erhalten ihre Antworten neben Ihren Gesprächen. Kein anderer Rechner erreicht den Server, und bei jedem Start ist er aus.</translation>
+        <translation>Andere Programme auf diesem Rechner können das Modell verwenden, das hier geöffnet ist: Editoren, Agenten und Skripte, die die API von OpenAI, Anthropic oder Ollama sprechen. Sie erhalten ihre Antworten neben den Gesprächen hier. Kein anderer Rechner erreicht den Server, und bei jedem Start ist er aus.</translation>
     </message>
     <message>
         <source>Off</source>
@@ -4582,7 +4582,7 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     </message>
     <message>
         <source>Point your client at</source>
-        <translation>Tragen Sie im anderen Programm ein</translation>
+        <translation>Im anderen Programm eintragen</translation>
     </message>
     <message>
         <source>Address</source>
@@ -4610,7 +4610,7 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     </message>
     <message>
         <source>Without one, every program and every user of this computer may use the model. The key is kept in a file that only you can read.</source>
-        <translation>Ohne Schlüssel darf jedes Programm und jeder Benutzer dieses Rechners das Modell verwenden. Der Schlüssel steht in einer Datei, die nur Sie lesen können.</translation>
+        <translation>Ohne Schlüssel darf jedes Programm und jeder Benutzer dieses Rechners das Modell verwenden. Der Schlüssel steht in einer Datei, die sonst niemand lesen kann.</translation>
     </message>
     <message>
         <source>No</source>
@@ -4788,7 +4788,7 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     </message>
     <message>
         <source>Copy your message</source>
-        <translation>Ihre Nachricht kopieren</translation>
+        <translation>Eigene Nachricht kopieren</translation>
     </message>
     <message>
         <source>Copy the answer</source>
@@ -4858,7 +4858,7 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     <name>MessageDelegate</name>
     <message>
         <source>You: %1</source>
-        <translation>Sie: %1</translation>
+        <translation>Nachricht: %1</translation>
     </message>
     <message>
         <source>Model: %1</source>
@@ -4873,7 +4873,7 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     <name>MessageEditor</name>
     <message>
         <source>Your message</source>
-        <translation>Ihre Nachricht</translation>
+        <translation>Eigene Nachricht</translation>
     </message>
     <message>
         <source>The model&apos;s answer</source>
@@ -4901,11 +4901,11 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     </message>
     <message>
         <source>What was copied is too long to be edited here. Attach it to a message as a file.</source>
-        <translation>Was kopiert wurde, ist zu lang, um hier bearbeitet zu werden. Hängen Sie es als Datei an eine Nachricht an.</translation>
+        <translation>Was kopiert wurde, ist zu lang, um hier bearbeitet zu werden. Bitte als Datei an eine Nachricht anhängen.</translation>
     </message>
     <message>
         <source>A text of this length cannot be kept. Make it shorter.</source>
-        <translation>Ein so langer Text lässt sich nicht aufbewahren. Kürzen Sie ihn.</translation>
+        <translation>Ein so langer Text lässt sich nicht aufbewahren. Bitte kürzen.</translation>
     </message>
 </context>
 <context>
@@ -5179,7 +5179,7 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     </message>
     <message>
         <source>Drop one model file at a time. For a model in several parts, the first part is enough.</source>
-        <translation>Legen Sie eine Modelldatei auf einmal ab. Bei einem Modell in mehreren Teilen genügt der erste.</translation>
+        <translation>Bitte nur eine Modelldatei auf einmal ablegen. Bei einem Modell in mehreren Teilen genügt der erste.</translation>
     </message>
     <message>
         <source>“%1” is not a model: Spillway opens GGUF files.</source>
@@ -5191,11 +5191,11 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     </message>
     <message>
         <source>Another model is being loaded. Cancel that first.</source>
-        <translation>Ein anderes Modell wird gerade geladen. Brechen Sie das zuerst ab.</translation>
+        <translation>Ein anderes Modell wird gerade geladen. Bitte das zuerst abbrechen.</translation>
     </message>
     <message>
         <source>An experiment has the memory of this machine. Wait for its end, or cancel it.</source>
-        <translation>Ein Experiment hat den Speicher dieses Rechners. Warten Sie sein Ende ab, oder brechen Sie es ab.</translation>
+        <translation>Ein Experiment hat den Speicher dieses Rechners. Bitte sein Ende abwarten oder es abbrechen.</translation>
     </message>
 </context>
 <context>
@@ -5433,7 +5433,7 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     </message>
     <message>
         <source>The cache only links to “%1”, which lies outside of it: delete it there.</source>
-        <translation>„%1“ liegt außerhalb des Caches, der darauf zeigt: Löschen Sie es dort.</translation>
+        <translation>„%1“ liegt außerhalb des Caches, der darauf zeigt: Dort lässt es sich löschen.</translation>
     </message>
     <message>
         <source>Through a linked folder it lies in “%1”.</source>
@@ -5448,15 +5448,15 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     </message>
     <message>
         <source>“%1” is open. Open another model first.</source>
-        <translation>„%1“ ist geöffnet. Öffnen Sie zuerst ein anderes Modell.</translation>
+        <translation>„%1“ ist geöffnet. Bitte zuerst ein anderes Modell öffnen.</translation>
     </message>
     <message>
         <source>An experiment is measuring models. Wait for its end, or cancel it.</source>
-        <translation>Ein Experiment misst gerade Modelle. Warten Sie sein Ende ab oder brechen Sie es ab.</translation>
+        <translation>Ein Experiment misst gerade Modelle. Bitte sein Ende abwarten oder es abbrechen.</translation>
     </message>
     <message>
         <source>It is being fetched. Take it off the list of what is fetched first.</source>
-        <translation>Es wird gerade geholt. Nehmen Sie es zuerst aus der Liste der Downloads.</translation>
+        <translation>Es wird gerade geholt. Bitte zuerst aus der Liste der Downloads nehmen.</translation>
     </message>
 </context>
 <context>
@@ -5598,15 +5598,15 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     <name>NoModels</name>
     <message>
         <source>Get a model: a file that ends in .gguf. On huggingface.co, search for the name of a model and “GGUF”.</source>
-        <translation>Holen Sie sich ein Modell: eine Datei, die auf .gguf endet. Suchen Sie auf huggingface.co nach dem Namen eines Modells und „GGUF“.</translation>
+        <translation>Ein Modell holen: eine Datei, die auf .gguf endet. Auf huggingface.co nach dem Namen eines Modells und „GGUF“ suchen.</translation>
     </message>
     <message>
         <source>Q4_K_M in its name is a good start. The file should be smaller than half of your memory: 2 to 5 GB suit most computers.</source>
-        <translation>Q4_K_M im Namen ist ein guter Anfang. Die Datei sollte kleiner sein als Ihr halber Speicher: 2 bis 5 GB passen zu den meisten Rechnern.</translation>
+        <translation>Q4_K_M im Namen ist ein guter Anfang. Die Datei sollte kleiner sein als der halbe Speicher: 2 bis 5 GB passen zu den meisten Rechnern.</translation>
     </message>
     <message>
         <source>Add the folder it lies in, or open the file. What Ollama, LM Studio, Jan, GPT4All, llama.cpp and Hugging Face have fetched is found by itself.</source>
-        <translation>Fügen Sie ihren Ordner hinzu, oder öffnen Sie die Datei. Was Ollama, LM Studio, Jan, GPT4All, llama.cpp und Hugging Face geholt haben, wird von selbst gefunden.</translation>
+        <translation>Den Ordner der Datei hinzufügen oder die Datei öffnen. Was Ollama, LM Studio, Jan, GPT4All, llama.cpp und Hugging Face geholt haben, wird von selbst gefunden.</translation>
     </message>
     <message>
         <source>No models yet</source>
@@ -5626,7 +5626,7 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     </message>
     <message>
         <source>Find a model here: a short list of good first ones, and a search. Or bring a file that ends in .gguf.</source>
-        <translation>Finden Sie hier ein Modell: mit einer kurzen Liste guter erster Modelle und einer Suche. Oder bringen Sie eine Datei mit, die auf .gguf endet.</translation>
+        <translation>Hier ein Modell finden: mit einer kurzen Liste guter erster Modelle und einer Suche. Oder eine Datei mitbringen, die auf .gguf endet.</translation>
     </message>
     <message>
         <source>Find models</source>
@@ -5806,7 +5806,7 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     </message>
     <message>
         <source>Open a model to see where its memory lies.</source>
-        <translation>Öffnen Sie ein Modell, um zu sehen, wo sein Speicher liegt.</translation>
+        <translation>Ein Modell öffnen, um zu sehen, wo sein Speicher liegt.</translation>
     </message>
     <message>
         <source>Another conversation is being answered.</source>
@@ -5955,7 +5955,7 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     </message>
     <message>
         <source>you</source>
-        <translation>Sie</translation>
+        <translation>von Hand</translation>
     </message>
     <message>
         <source>watermark</source>
@@ -6042,7 +6042,7 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     </message>
     <message>
         <source>Models of other programs are read where they are; nothing is copied, and nothing changed unless you delete it.</source>
-        <translation>Modelle anderer Programme werden gelesen, wo sie liegen; nichts wird kopiert, und verändert nur, wenn Sie etwas löschen.</translation>
+        <translation>Modelle anderer Programme werden gelesen, wo sie liegen; nichts wird kopiert, und verändert nur, wenn hier etwas gelöscht wird.</translation>
     </message>
 </context>
 <context>
@@ -6205,7 +6205,7 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     </message>
     <message>
         <source>“%1” is built in; choose another name.</source>
-        <translation>„%1“ ist eingebaut; wählen Sie einen anderen Namen.</translation>
+        <translation>„%1“ ist eingebaut; bitte einen anderen Namen wählen.</translation>
     </message>
 </context>
 <context>
@@ -6417,7 +6417,7 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     </message>
     <message>
         <source>This model has no chat template: it continues your text. Write the beginning of something.</source>
-        <translation>Dieses Modell hat keine Gesprächsvorlage: Es setzt Ihren Text fort. Schreiben Sie den Anfang von etwas.</translation>
+        <translation>Dieses Modell hat keine Gesprächsvorlage: Es setzt einen Text fort. Bitte den Anfang von etwas schreiben.</translation>
     </message>
     <message>
         <source>It remembers %1 tokens of conversation.</source>
@@ -6425,11 +6425,11 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     </message>
     <message>
         <source>It runs on %1: what you write goes there.</source>
-        <translation>Es läuft auf %1: Was Sie schreiben, geht dorthin.</translation>
+        <translation>Es läuft auf %1: Was geschrieben wird, geht dorthin.</translation>
     </message>
     <message>
         <source>It runs on %1: what you write goes to one of them.</source>
-        <translation>Es läuft auf %1: Was Sie schreiben, geht an einen davon.</translation>
+        <translation>Es läuft auf %1: Was geschrieben wird, geht an einen davon.</translation>
     </message>
 </context>
 <context>
@@ -7099,7 +7099,7 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     </message>
     <message>
         <source>What is kept as the key cannot be read or is none. Mend the file “%1”, or make a new key.</source>
-        <translation>Was als Schlüssel aufgehoben ist, lässt sich nicht lesen oder ist keiner. Bringen Sie die Datei „%1“ in Ordnung, oder machen Sie einen neuen Schlüssel.</translation>
+        <translation>Was als Schlüssel aufgehoben ist, lässt sich nicht lesen oder ist keiner. Bitte die Datei „%1“ in Ordnung bringen oder einen neuen Schlüssel machen.</translation>
     </message>
     <message>
         <source>The local server cannot go on (%1).</source>
@@ -7146,7 +7146,7 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     </message>
     <message>
         <source>Spillway then asks %1 which models it has. What you write to one of them goes there with the whole conversation, each time.</source>
-        <translation>Spillway fragt dann %1, welche Modelle es dort gibt. Was Sie einem davon schreiben, geht mit dem ganzen Gespräch dorthin, jedes Mal.</translation>
+        <translation>Spillway fragt dann %1, welche Modelle es dort gibt. Was einem davon geschrieben wird, geht mit dem ganzen Gespräch dorthin, jedes Mal.</translation>
     </message>
     <message>
         <source>The way there is not encrypted: others in the same network may read the key and what is said.</source>
@@ -7247,7 +7247,7 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     </message>
     <message>
         <source>Of the prompts&apos; tokens, how many the server had in its KV cache already, since you have been looking.</source>
-        <translation>Wie viele der Token aller Prompts der Server schon im KV-Cache hatte, seit Sie hinsehen.</translation>
+        <translation>Wie viele der Token aller Prompts der Server schon im KV-Cache hatte, seit Beginn dieser Anzeige.</translation>
     </message>
     <message>
         <source>Pushed out</source>
@@ -7255,7 +7255,7 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     </message>
     <message>
         <source>Requests that lost their KV to others and were computed again, since you have been looking.</source>
-        <translation>Anfragen, die ihren KV an andere verloren haben und neu berechnet wurden, seit Sie hinsehen.</translation>
+        <translation>Anfragen, die ihren KV an andere verloren haben und neu berechnet wurden, seit Beginn dieser Anzeige.</translation>
     </message>
     <message>
         <source>Asking the server how busy it is…</source>
@@ -7275,11 +7275,11 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     </message>
     <message>
         <source>From a request to its first token (TTFT): what half of all clients&apos; requests stayed below, and 99 %, since you have been looking.</source>
-        <translation>Von der Anfrage bis zum ersten Token (TTFT): worunter die Hälfte der Anfragen aller Programme blieb und 99 %, seit Sie hinsehen.</translation>
+        <translation>Von der Anfrage bis zum ersten Token (TTFT): worunter die Hälfte der Anfragen aller Programme blieb und 99 %, seit Beginn dieser Anzeige.</translation>
     </message>
     <message>
         <source>Between two tokens of an answer: what half of them stayed below, and 99 %, since you have been looking.</source>
-        <translation>Zwischen zwei Token einer Antwort: worunter die Hälfte blieb und 99 %, seit Sie hinsehen.</translation>
+        <translation>Zwischen zwei Token einer Antwort: worunter die Hälfte blieb und 99 %, seit Beginn dieser Anzeige.</translation>
     </message>
     <message>
         <source>First token, half</source>
@@ -7306,7 +7306,7 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     </message>
     <message>
         <source>There are %1 servers already; remove one first.</source>
-        <translation>Es gibt schon %1 Server; entfernen Sie erst einen.</translation>
+        <translation>Es gibt schon %1 Server; bitte erst einen entfernen.</translation>
     </message>
     <message>
         <source>Nothing is encrypted on the way to this server: others in between can read what is said.</source>
@@ -7329,15 +7329,15 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     </message>
     <message>
         <source>The key will be kept in this system’s password store, which will ask you to unlock it.</source>
-        <translation>Der Schlüssel wird im Passwortspeicher dieses Systems aufbewahrt, der Sie bitten wird, ihn zu entsperren.</translation>
+        <translation>Der Schlüssel wird im Passwortspeicher dieses Systems aufbewahrt, der dafür zu entsperren ist.</translation>
     </message>
     <message>
         <source>The key will be kept in a file that only you can read: no password store answers on this system.</source>
-        <translation>Der Schlüssel wird in einer Datei aufbewahrt, die nur Sie lesen können: Auf diesem System antwortet kein Passwortspeicher.</translation>
+        <translation>Der Schlüssel wird in einer Datei aufbewahrt, die sonst niemand lesen kann: Auf diesem System antwortet kein Passwortspeicher.</translation>
     </message>
     <message>
         <source>The list of servers in %1 cannot be read. It stays as it is, and what you change holds for this run.</source>
-        <translation>Die Liste der Server in %1 kann nicht gelesen werden. Sie bleibt, wie sie ist, und was Sie ändern, gilt für diesen Lauf.</translation>
+        <translation>Die Liste der Server in %1 kann nicht gelesen werden. Sie bleibt, wie sie ist, und was geändert wird, gilt für diesen Lauf.</translation>
     </message>
     <message>
         <source>The list of servers made no sense, and a new one begins. What was there is kept in %1.</source>
@@ -7364,7 +7364,7 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     </message>
     <message>
         <source>Your servers</source>
-        <translation>Ihre Server</translation>
+        <translation>Eigene Server</translation>
     </message>
     <message>
         <source>Stop looking</source>
@@ -7384,7 +7384,7 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     </message>
     <message>
         <source>To change a server&apos;s name or key, add it again.</source>
-        <translation>Um Namen oder Schlüssel zu ändern, fügen Sie den Server noch einmal hinzu.</translation>
+        <translation>Um Namen oder Schlüssel zu ändern, den Server noch einmal hinzufügen.</translation>
     </message>
 </context>
 <context>
@@ -7437,7 +7437,7 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     </message>
     <message>
         <source>%1 cannot be written: what you choose holds until Spillway is closed.</source>
-        <translation>%1 lässt sich nicht schreiben: Was Sie wählen, gilt, bis Spillway geschlossen wird.</translation>
+        <translation>%1 lässt sich nicht schreiben: Was gewählt wird, gilt, bis Spillway geschlossen wird.</translation>
     </message>
 </context>
 <context>
@@ -7580,7 +7580,7 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     </message>
     <message>
         <source>Spillway uses the network for nothing but what you permit here. It sends nothing by itself and looks for no updates. What you type and what is answered stays on this computer, in %1. It is never written to the log.</source>
-        <translation>Spillway benutzt das Netz für nichts, als was Sie hier erlauben. Es sendet nichts von sich aus und sucht keine Aktualisierungen. Was Sie schreiben und was geantwortet wird, bleibt auf diesem Rechner, in %1. Ins Protokoll kommt es nie.</translation>
+        <translation>Spillway benutzt das Netz für nichts, als was hier erlaubt wird. Es sendet nichts von sich aus und sucht keine Aktualisierungen. Was geschrieben und was geantwortet wird, bleibt auf diesem Rechner, in %1. Ins Protokoll kommt es nie.</translation>
     </message>
     <message>
         <source>Find and fetch models</source>
@@ -7588,7 +7588,7 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     </message>
     <message>
         <source>Contacts %1 and the servers that it names for the files; another one only where you enter its address, or one of Ollama’s names.</source>
-        <translation>Fragt %1 und die Server, die dort für die Dateien genannt werden; einen anderen nur, wo Sie seine Adresse oder einen Namen von Ollama eingeben.</translation>
+        <translation>Fragt %1 und die Server, die dort für die Dateien genannt werden; einen anderen nur, wo seine Adresse oder ein Name von Ollama eingegeben wird.</translation>
     </message>
     <message>
         <source>Not permitted</source>
@@ -7972,7 +7972,7 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     <name>SpeedTrial</name>
     <message>
         <source>Something else is being computed. Try it when that has ended.</source>
-        <translation>Gerade wird etwas anderes gerechnet. Versuchen Sie es, wenn das zu Ende ist.</translation>
+        <translation>Gerade wird etwas anderes gerechnet. Der Versuch geht, wenn das zu Ende ist.</translation>
     </message>
     <message>
         <source>It takes %1 of memory beside what is open, and %2 are free: it is not tried.</source>
@@ -8339,15 +8339,15 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     </message>
     <message>
         <source>The emulated memory has room for about %1 tokens. Ask, and watch the panel “Memory pressure”: when the memory is full, the oldest blocks leave and the speed falls.</source>
-        <translation>Der emulierte Speicher hat Platz für etwa %1 Token. Fragen Sie etwas und sehen Sie in der Leiste „Speicherdruck“ zu: Ist er voll, gehen die ältesten Blöcke, und es wird langsamer.</translation>
+        <translation>Der emulierte Speicher hat Platz für etwa %1 Token. Etwas fragen und in der Leiste „Speicherdruck“ zusehen: Ist er voll, gehen die ältesten Blöcke, und es wird langsamer.</translation>
     </message>
     <message>
         <source>The emulated memory has room for about %1 tokens. Ask, and watch the panel “Memory pressure”: when the memory is full, the answer stops, for the policy is “resident”.</source>
-        <translation>Der emulierte Speicher hat Platz für etwa %1 Token. Fragen Sie etwas und sehen Sie in der Leiste „Speicherdruck“ zu: Ist er voll, endet die Antwort, denn so will es die Strategie „Resident“.</translation>
+        <translation>Der emulierte Speicher hat Platz für etwa %1 Token. Etwas fragen und in der Leiste „Speicherdruck“ zusehen: Ist er voll, endet die Antwort, denn so will es die Strategie „Resident“.</translation>
     </message>
     <message>
         <source>Ask, and watch the panel “Memory pressure”: when the emulated memory is full, the oldest blocks leave and the speed falls.</source>
-        <translation>Fragen Sie etwas und sehen Sie in der Leiste „Speicherdruck“ zu: Ist der emulierte Speicher voll, gehen die ältesten Blöcke, und es wird langsamer.</translation>
+        <translation>Etwas fragen und in der Leiste „Speicherdruck“ zusehen: Ist der emulierte Speicher voll, gehen die ältesten Blöcke, und es wird langsamer.</translation>
     </message>
 </context>
 <context>
@@ -8439,7 +8439,7 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     <name>main</name>
     <message>
         <source>Spillway is running already and does not answer. End it, or wait until it does.</source>
-        <translation>Spillway läuft schon und antwortet nicht. Beenden Sie es, oder warten Sie, bis es antwortet.</translation>
+        <translation>Spillway läuft schon und antwortet nicht. Bitte beenden oder warten, bis es antwortet.</translation>
     </message>
 </context>
 </TS>

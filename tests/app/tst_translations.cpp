@@ -3,6 +3,7 @@
 
 #include <QDir>
 #include <QProcess>
+#include <QRegularExpression>
 #include <QTemporaryDir>
 #include <QTest>
 #include <QXmlStreamReader>
@@ -70,6 +71,18 @@ private Q_SLOTS:
                  {"System-Prompt", "Chat-Vorlage", "das KV", "alles KV", "eigenes KV", "ihr KV", "„resident“"})
                 QVERIFY2(!line.contains(QString::fromUtf8(other)), qPrintable(line));
         }
+    }
+
+    // "Sie" inside a sentence speaks to the reader; at its beginning it may be the pronoun of things.
+    void theGermanSpeaksToNobody()
+    {
+        static const QRegularExpression address(
+            QStringLiteral("[a-z\u00e4\u00f6\u00fc\u00df,;] (Sie|Ihnen|Ihre?[mnrs]?)\\b"),
+            QRegularExpression::UseUnicodePropertiesOption);
+        QVERIFY(address.match("bitte w\u00e4hlen Sie").hasMatch());
+        const QString path = QStringLiteral(SPILLWAY_SOURCE_DIR "/resources/translations/spillway_de.ts");
+        for (const QString& line : QString::fromUtf8(contents(path)).split('\n'))
+            QVERIFY2(line.contains("<source>") || !address.match(line).hasMatch(), qPrintable(line));
     }
 
     // A text that came into the source and was not extracted would stay English for ever.

@@ -550,3 +550,5 @@ QString Bench::focusName(QQuickItem* root) const
         item = item->parentItem();
     return item ? item->objectName() : QString();
 }
+
+#include "moc_bench.cpp"

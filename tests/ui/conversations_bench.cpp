@@ -87,3 +87,5 @@ void ConversationsBench::holdSearches(bool held)
     for (int i = 0; i < m_waiting; ++i)
         QThreadPool::globalInstance()->start([gate = m_gate] { gate->acquire(); });
 }
+
+#include "moc_conversations_bench.cpp"

@@ -24,7 +24,12 @@ ComboBox {
 
     Accessible.role: Accessible.ComboBox
     Accessible.name: root.name
+    Accessible.description: root.displayText // whole, also where the box is too narrow for it
 
+    Tip {
+        visible: (root.contentItem as Text).truncated && (root.hovered || root.visualFocus) && !root.down
+        text: root.displayText
+    }
     contentItem: Text {
         text: root.displayText
         textFormat: Text.PlainText
@@ -54,14 +59,14 @@ ComboBox {
         required property string modelData
 
         width: ListView.view ? ListView.view.width : implicitWidth
-        implicitHeight: Theme.controlHeight
+        implicitHeight: Math.max(Theme.controlHeight, implicitContentHeight + topPadding + bottomPadding)
         highlighted: root.highlightedIndex === index
         text: modelData
 
         contentItem: Text {
             text: line.text
             textFormat: Text.PlainText
-            elide: Text.ElideRight
+            wrapMode: Text.Wrap
             verticalAlignment: Text.AlignVCenter
             font.pixelSize: Theme.sizeBody
             font.weight: root.currentIndex === line.index ? Font.Medium : Font.Normal

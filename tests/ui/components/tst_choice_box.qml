@@ -1,4 +1,4 @@
-// Tests that a box says what is chosen, also when its lines are said in another language.
+// Tests that a box says what is chosen, also when its lines are said in another language or are longer than the box.
 import QtQuick
 import QtTest
 import Spillway.Ui.Components
@@ -21,6 +21,15 @@ Item {
         onActivated: index => root.setting = index
     }
 
+    ChoiceBox {
+        id: narrow
+
+        y: 50
+        width: 120
+        name: "Device"
+        model: ["CPU only", "GPU of a maker who gives long names, 8 GB"]
+    }
+
     TestCase {
         when: windowShown
         name: "ChoiceBox"
@@ -38,6 +47,28 @@ Item {
             compare(box.currentText, "Dark");
             root.setting = 0;
             compare(box.currentText, "Light");
+        }
+
+        function test_a_name_longer_than_the_box_is_said_whole() {
+            const tip = findChild(narrow, "tip");
+            mouseMove(narrow, 20, 10);
+            tryCompare(narrow, "hovered", true);
+            compare(tip.visible, false); // all of it is in the box
+            narrow.chosen = 1;
+            compare(narrow.contentItem.truncated, true);
+            tryCompare(tip, "opened", true);
+            compare(tip.text, narrow.model[1]);
+            compare(narrow.Accessible.description, narrow.model[1]);
+            mouseClick(narrow);
+            tryCompare(narrow.popup, "opened", true);
+            tryCompare(tip, "visible", false);
+            const list = narrow.popup.contentItem;
+            tryVerify(() => list.itemAtIndex(1));
+            const words = list.itemAtIndex(1).contentItem;
+            verify(words.lineCount > 1);
+            verify(!words.truncated && words.height >= words.contentHeight);
+            narrow.popup.close();
+            tryCompare(narrow.popup, "visible", false);
         }
     }
 }
