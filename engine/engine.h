@@ -38,7 +38,7 @@ struct LoadRequest {
     KvType v_type = KvType::F16;
     int threads = 0;               // 0: one per physical core
     bool pin_threads = false;      // to a core each, as far as there are cores
-    int prefill_chunk_tokens = 0;  // 0: 512, and on a GPU as many as keep it and its link busy and find room
+    int prefill_chunk_tokens = 0;  // 0: 512, and on a GPU as many as keep it and its link busy, find room and end soon
     int kv_block_tokens = 256;     // a multiple of 16
     PlacementOptions placement = {};
     // A second, small model of the same vocabulary, which guesses what the first one will say. It lies on the host; its

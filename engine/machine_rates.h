@@ -66,7 +66,7 @@ struct DeviceRates {
     std::optional<double> unlocked_to_device_bytes_per_s = {};
     /// KV on its way through the ring, block by block from the host's pages; empty: that was not measured.
     std::optional<double> stream_bytes_per_s = {};
-    std::optional<double> hand_off_s = {};  // to the CPU and back, for one layer's attention
+    std::optional<double> hand_off_s = {};  // to the CPU and back, for one layer's attention or experts
     /// The same in the middle of a graph, by flags that both wait for; empty: that was not measured, or does not work.
     std::optional<double> flag_hand_off_s = {};
     // Of products of many tokens: multiplications and additions, by our kernels and by cuBLAS; empty: there is none.

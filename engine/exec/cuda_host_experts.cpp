@@ -65,28 +65,33 @@ std::size_t CudaHostExperts::places_bytes() const
     return std::size_t(ExpertsApart::kKinds * experts_) * sizeof(std::uint64_t);
 }
 
+/// Queues a copy of rows that lie next to each other, of which one side is in the host's memory. Of few rows a kernel
+/// makes it: a recorded step would lose more time by a copy of the driver's.
+void CudaHostExperts::copy(const void* from, int rows, int cols, void* to, Device::Direction direction)
+{
+    if (rows <= cuda::kFewTokens) {
+        calls_.launch(cuda::copy_heads, cuda::Rows{cuda_address(from), cols}, cuda::Heads{1, cols, cols}, rows,
+                      cuda::Rows{cuda_address(to), cols}, cols);
+        return;
+    }
+    const std::size_t bytes = value_bytes(rows, cols);
+    calls_.run([&] {
+        return direction == Device::Direction::ToHost
+                   ? calls_.driver().copy_to_host(to, cuda_address(from), bytes, calls_.queue())
+                   : calls_.driver().copy_to_device(cuda_address(to), from, bytes, calls_.queue());
+    });
+}
+
 /// Queues a copy of the rows to where the CPU reads them.
 void CudaHostExperts::send(const Rows& from, Rows& to)
 {
     to.set_shape(from.count(), from.cols());
-    calls_.run([&] {
-        return calls_.driver().copy_to_host(to.row(0), cuda_address(from.row(0)),
-                                            value_bytes(from.count(), from.cols()), calls_.queue());
-    });
-}
-
-void CudaHostExperts::send_pairs(cuda::DevicePtr from, void* to, int pairs)
-{
-    static_assert(sizeof(int) == sizeof(float));
-    calls_.run([&] { return calls_.driver().copy_to_host(to, from, value_bytes(pairs, 1), calls_.queue()); });
+    copy(from.row(0), from.count(), from.cols(), to.row(0), Device::Direction::ToHost);
 }
 
 void CudaHostExperts::bring(Rows& out)
 {
-    calls_.run([&] {
-        return calls_.driver().copy_to_device(cuda_address(out.row(0)), out_.row(0),
-                                              value_bytes(out.count(), out.cols()), calls_.queue());
-    });
+    copy(out_.row(0), out.count(), out.cols(), out.row(0), Device::Direction::ToDevice);
 }
 
 void CudaHostExperts::compute(Rows& x, const LayerWeights& w, const ExpertParameters& p, Rows& out)
@@ -112,10 +117,11 @@ void CudaHostExperts::compute(Rows& x, const LayerWeights& w, const ExpertParame
 
 void CudaHostExperts::send_choice(const Rows& x, const cuda::Routing& routing)
 {
-    const int pairs = routing.rows * routing.used;
+    static_assert(sizeof(int) == sizeof(float));
+    const auto there = [](cuda::DevicePtr at) { return reinterpret_cast<const void*>(std::uintptr_t(at)); };
     send(x, x_);
-    send_pairs(routing.chosen, staged_chosen_, pairs);
-    send_pairs(routing.weights, staged_weights_, pairs);
+    copy(there(routing.chosen), routing.rows, routing.used, staged_chosen_, Device::Direction::ToHost);
+    copy(there(routing.weights), routing.rows, routing.used, staged_weights_, Device::Direction::ToHost);
 }
 
 /// The device chooses the experts, tells the host, and goes on with those that it has.

@@ -52,8 +52,8 @@ private:
 
     std::size_t most_pairs() const { return std::size_t(max_rows_) * std::size_t(experts_used_); }
     std::size_t places_bytes() const;
+    void copy(const void* from, int rows, int cols, void* to, Device::Direction direction);
     void send(const Rows& from, Rows& to);
-    void send_pairs(kernels::cuda::DevicePtr from, void* to, int pairs);
     void bring(Rows& out);
     void send_choice(const Rows& x, const kernels::cuda::Routing& routing);
     void compute_with_copies(Rows& x, const LayerWeights& w, const ExpertParameters& p, Rows& out);

@@ -51,6 +51,8 @@ std::optional<SlabPlaces::Range> SlabPlaces::remove_empty()
     const Range range{largest->memory, largest->free};
     slabs_.erase(range.first);
     order_.erase(largest);
+    if (slabs_.empty())
+        free_.clear();  // blocks to come may have other sizes
     return range;
 }
 

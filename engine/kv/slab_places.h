@@ -36,7 +36,7 @@ public:
 
     /// Returns how many blocks of this size find a place; not counted further than `enough`.
     std::int64_t places(std::size_t block_bytes, std::int64_t enough) const;
-    /// Counts the sizes that blocks have had.
+    /// Counts the sizes that blocks have had since there was last no slab.
     int sizes() const { return int(free_.size()); }
 
     /// Returns the owners of the blocks in the emptiest slab whose blocks all find places in others; no place of its

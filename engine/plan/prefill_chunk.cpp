@@ -68,7 +68,7 @@ int chunk_of_gpu(const LoadRequest& request, const Hyperparameters& h, int conte
         return rows <= busy_rows && rows * h.experts_used <= kMostPairs &&
                CudaBackend::scratch_bytes(h, none, std::min(rows, context), context) <= memory / kShareOfChunk;
     };
-    int rows = kLongestOwnChunk;
+    int rows = context > kPrefillChunk ? kLongestOwnChunk : kPrefillChunk;
     while (rows > kPrefillChunk && !suits(rows))
         rows /= 2;
     while (rows > kShortestOwnChunk && rows * operations_of_row(h) > most_operations(gpu))
@@ -84,7 +84,7 @@ LoadRequest with_prefill_chunk(LoadRequest request, const Hyperparameters& h, in
     if (request.prefill_chunk_tokens > 0)
         return request;
     request.prefill_chunk_tokens = kPrefillChunk;
-    if (on_gpu(request) && context > kPrefillChunk)
+    if (on_gpu(request))
         if (const auto gpu = gpu_of(request))
             request.prefill_chunk_tokens = chunk_of_gpu(request, h, context, weights, host_bytes, *gpu);
     return request;

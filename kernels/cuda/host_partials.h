@@ -1,4 +1,4 @@
-// Declares how the host's part of attention lies in memory, for those who write it, bring it and read it.
+// Declares how the host's part of attention lies in memory, for those who write it and those who read it.
 #pragma once
 
 namespace kernels::cuda {

@@ -59,6 +59,27 @@ private Q_SLOTS:
         QCOMPARE(places.take(200, 2), nullptr);
     }
 
+    /// Where blocks get another layout all slabs go first: the sizes before it count no more.
+    void sizesAreForgottenWithTheLastSlab()
+    {
+        SlabPlaces places;
+        for (int slab = 0; slab < 2; ++slab)
+            places.add(at(std::size_t(slab) * 1000), 1000);
+        std::byte* const small = places.take(300, 1);
+        std::byte* const large = places.take(400, 2);
+        QCOMPARE(places.sizes(), 2);
+        places.give_back(small);
+        QVERIFY(places.remove_empty());
+        QCOMPARE(places.sizes(), 2);  // a block of the other size may come again
+        places.give_back(large);
+        QVERIFY(places.remove_empty());
+        QCOMPARE(places.sizes(), 0);
+        places.add(at(0), 1000);
+        QVERIFY(places.take(200, 3));
+        QCOMPARE(places.sizes(), 1);
+        QCOMPARE(places.places(200, 10), std::int64_t(4));
+    }
+
     void blocksOfTheEmptiestSlabMove()
     {
         SlabPlaces places;

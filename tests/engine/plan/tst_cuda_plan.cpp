@@ -214,7 +214,11 @@ private Q_SLOTS:
         h->embedding_length = width;
         for (LayerParameters& layer : h->layers)
             layer.ffn_length = feedForward;
-        QCOMPARE(with_prefill_chunk(request, *h, 131072, Weights{}, {}).prefill_chunk_tokens, tokens);
+        const auto chunk = [&](int context) {
+            return with_prefill_chunk(request, *h, context, Weights{}, {}).prefill_chunk_tokens;
+        };
+        QCOMPARE(chunk(131072), tokens);
+        QCOMPARE(chunk(512), std::min(tokens, 512));  // a short conversation's only step is as wide
     }
 
     // Each step brings experts over the link again.

@@ -145,6 +145,43 @@ private Q_SLOTS:
         QCOMPARE(gpu.complaints(), std::string());
     }
 
+    // Kernels reach rows, choices and results in the host's memory: what a recorded step copies, it copies also where
+    // the device has all experts.
+    void theHostsExpertsCostNoCopies_data()
+    {
+        QTest::addColumn<bool>("copies");
+        QTest::newRow("all on the host") << false;
+        QTest::newRow("copies of some") << true;
+    }
+    void theHostsExpertsCostNoCopies()
+    {
+        QFETCH(bool, copies);
+        Gpu gpu;
+        if (!gpu.emulated())
+            QSKIP("a real driver does not count what is recorded");
+        struct Recorded {
+            int graphs = 0, copies = 0;
+        };
+        const auto recorded = [&](const LoadRequest& request) {
+            const auto model = load(request);
+            if (!model)
+                return Recorded();
+            const Recorded before{gpu.emulated()->graphs_made(), gpu.emulated()->copies_recorded()};
+            const Run here = run(*model, {}, kShortPrompt);
+            return here.status ? Recorded{gpu.emulated()->graphs_made() - before.graphs,
+                                          gpu.emulated()->copies_recorded() - before.copies}
+                               : Recorded();
+        };
+        LoadRequest request =
+            copies ? with_copies("qwen3moe", 0.5) : with_host_experts("qwen3moe", PlacementOptions::kAllLayers);
+        if (!copies)
+            request.placement.expert_cache_bytes = 0;
+        const Recorded resident = recorded(with_host_experts("qwen3moe", 0)), hosts = recorded(request);
+        QVERIFY(resident.graphs > 0);
+        QVERIFY(hosts.graphs > resident.graphs);  // a graph ends where the host computes
+        QCOMPARE(hosts.copies, resident.copies);
+    }
+
     // The second step of the prompt finds copies, and of the others some come, while the host computes the rest.
     void promptsUseTheDevice_data()
     {
