@@ -13,7 +13,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr int kVersion = 8;
+constexpr int kVersion = 9;
 constexpr std::size_t kLongestText = 1 << 20;
 constexpr std::size_t kMostRates = 1000, kMostPoints = 100, kLongestName = 200;
 constexpr double kMostBytesPerS = 1e15;
