@@ -276,7 +276,7 @@ private Q_SLOTS:
         Talk talk(list);
         CatalogueController::World world;
         world.inspect = [&](const auto& path, const auto&) { return inspect_fake(*talk.script, path); };
-        world.otherPlaces = [] { return QList<Place>(); };
+        world.otherPlaces = [] { return QList<StoreFolder>(); };
         world.memory = [] { return engine::MachineMemory{std::int64_t(16e9), std::int64_t(8e9)}; };
         CatalogueController catalogue(talk.models, world);
         catalogue.setElsewhere(list.servers->models());
