@@ -42,7 +42,7 @@ Result<std::unique_ptr<CudaDevice>> CudaDevice::open(int ordinal)
 CudaDevice::CudaDevice(std::unique_ptr<cuda::Driver> driver)
     : driver_(std::move(driver))
     , id_("cuda:" + std::to_string(driver_->info().ordinal))
-    , probe_({driver_->info().name, driver_->info().luid})
+    , probe_(find_video_memory({driver_->info().name, driver_->info().luid}))
     , gate_(DriverGate::of(driver_->info().ordinal))
     , page_locks_(std::make_unique<PageLocks>(*driver_, gate_, most_page_locked(host_memory().total_bytes.value_or(0))))
 {
@@ -114,7 +114,7 @@ void CudaDevice::ask_for_memory() const
     if (now - asked_at_ < 100ms)
         return;
     asked_at_ = now;
-    video_memory_ = probe_.ask();
+    video_memory_ = probe_ ? probe_->ask() : std::nullopt;
     if (const auto memory = driver().memory(); memory.status == CudaStatus::Ok) {
         const auto taken = std::int64_t(memory.value.total_bytes) - std::int64_t(memory.value.free_bytes);
         other_programs_bytes_ = std::max<std::int64_t>(0, taken - used_bytes_);

@@ -103,7 +103,7 @@ private:
 
     std::unique_ptr<kernels::cuda::Driver> driver_;
     std::string id_;
-    VideoMemoryProbe probe_;
+    std::unique_ptr<VideoMemoryProbe> probe_;  // null: the system says nothing
     kernels::cuda::Queue compute_ = nullptr;
     bool computing_ = false;
     mutable Lane to_device_, to_host_;

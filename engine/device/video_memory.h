@@ -56,18 +56,19 @@ inline std::optional<std::size_t> find_adapter(std::span<const AdapterName> adap
 class VideoMemoryProbe
 {
 public:
-    explicit VideoMemoryProbe(const AdapterName& gpu);
-    ~VideoMemoryProbe();
-    VideoMemoryProbe(const VideoMemoryProbe&) = delete;
-    VideoMemoryProbe& operator=(const VideoMemoryProbe&) = delete;
-
-    /// Asks the system how much of the GPU's memory this program may have. Empty: the system sets no limit, or does not
-    /// know the GPU; what the driver says holds.
-    std::optional<VideoMemory> ask() const;
-
-private:
-    struct Adapter;
-    std::unique_ptr<Adapter> adapter_;
+    virtual ~VideoMemoryProbe() = default;
+    /// Asks the system how much of the GPU's memory this program may have. Empty: it does not say; what the driver says
+    /// holds.
+    virtual std::optional<VideoMemory> ask() const = 0;
 };
+using VideoMemoryFinder = std::unique_ptr<VideoMemoryProbe> (*)(const AdapterName& gpu);
+
+/// Returns null where the system sets no limit, or does not know the GPU; what the driver says holds.
+std::unique_ptr<VideoMemoryProbe> find_video_memory(const AdapterName& gpu);
+/// Sets who finds it from now on, for tests. Null: the machine's own system again.
+void set_video_memory_finder(VideoMemoryFinder find);
+
+/// Finds it in the machine's own system; each has a version of its own.
+std::unique_ptr<VideoMemoryProbe> find_system_video_memory(const AdapterName& gpu);
 
 }  // namespace engine

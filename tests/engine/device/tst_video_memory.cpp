@@ -37,7 +37,7 @@ private Q_SLOTS:
         QCOMPARE(spilled_bytes({.budget_bytes = 0, .usage_bytes = 9000}, 3000), std::int64_t(3000));
     }
 
-    void whereTheSystemSetsNoLimitNothingIsSaid() { QVERIFY(!VideoMemoryProbe({"no such GPU"}).ask()); }
+    void whereTheSystemSetsNoLimitNothingIsSaid() { QVERIFY(!find_video_memory({"no such GPU"})); }
 
     void oneOfTwoCardsOfOneNameIsKnownByItsNumber()
     {
