@@ -17,19 +17,27 @@ struct VideoMemory {
     std::int64_t usage_bytes = 0;   // of it, by this process: the driver's context and the window's pictures, too
 };
 
-/// Returns how much of `total_bytes` is not left to the engine, which holds `used_bytes` of them.
-inline std::int64_t held_by_others(const VideoMemory& memory, std::int64_t total_bytes, std::int64_t used_bytes)
+/// Returns what the program holds besides the engine's `used_bytes`. Where something has been moved out, `usage_bytes`
+/// does not show it; then it is as much as `before` at least.
+inline std::int64_t held_besides(const VideoMemory& memory, std::int64_t used_bytes, std::int64_t before)
 {
-    const std::int64_t ours_besides = std::max<std::int64_t>(0, memory.usage_bytes - used_bytes);
-    return std::clamp<std::int64_t>(total_bytes - memory.budget_bytes + ours_besides, 0, total_bytes);
+    const std::int64_t seen = std::max<std::int64_t>(0, memory.usage_bytes - used_bytes);
+    const bool moved_out = memory.usage_bytes >= memory.budget_bytes || memory.usage_bytes < used_bytes;
+    return moved_out ? std::max(seen, before) : seen;
 }
 
-/// Returns how much of the engine's `used_bytes` has been moved out already or is about to be. At least so much: where
-/// the window's pictures stay and the engine's memory goes, the sum does not show it.
-inline std::int64_t spilled_bytes(const VideoMemory& memory, std::int64_t used_bytes)
+/// Returns how much of `total_bytes` is not left to the engine.
+inline std::int64_t held_by_others(const VideoMemory& memory, std::int64_t total_bytes, std::int64_t besides_bytes)
 {
-    return std::clamp<std::int64_t>(std::max(used_bytes - memory.usage_bytes, memory.usage_bytes - memory.budget_bytes),
-                                    0, used_bytes);
+    return std::clamp<std::int64_t>(total_bytes - memory.budget_bytes + besides_bytes, 0, total_bytes);
+}
+
+/// Returns how much of the engine's `used_bytes` has been moved out already or is about to be, if what the program
+/// holds besides stays.
+inline std::int64_t spilled_bytes(const VideoMemory& memory, std::int64_t used_bytes, std::int64_t besides_bytes)
+{
+    const std::int64_t here = std::min(memory.usage_bytes, memory.budget_bytes);
+    return std::clamp<std::int64_t>(used_bytes + besides_bytes - here, 0, used_bytes);
 }
 
 /// A GPU by its name, and by the number that the system knows it by until it starts again (LUID); 0: none is known.
