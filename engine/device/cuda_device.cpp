@@ -42,7 +42,7 @@ Result<std::unique_ptr<CudaDevice>> CudaDevice::open(int ordinal)
 CudaDevice::CudaDevice(std::unique_ptr<cuda::Driver> driver)
     : driver_(std::move(driver))
     , id_("cuda:" + std::to_string(driver_->info().ordinal))
-    , probe_({driver_->info().name, driver_->info().luid})
+    , probe_(find_video_memory({driver_->info().name, driver_->info().luid}))
     , gate_(DriverGate::of(driver_->info().ordinal))
     , page_locks_(std::make_unique<PageLocks>(*driver_, gate_, most_page_locked(host_memory().total_bytes.value_or(0))))
 {
@@ -114,14 +114,18 @@ void CudaDevice::ask_for_memory() const
     if (now - asked_at_ < 100ms)
         return;
     asked_at_ = now;
-    video_memory_ = probe_.ask();
+    const std::int64_t allocated = allocated_bytes_;  // before the system is asked: another thread goes on allocating
+    const std::optional<VideoMemory> left = probe_ ? probe_->ask() : std::nullopt;
+    spilled_bytes_.reset();
     if (const auto memory = driver().memory(); memory.status == CudaStatus::Ok) {
         const auto taken = std::int64_t(memory.value.total_bytes) - std::int64_t(memory.value.free_bytes);
         other_programs_bytes_ = std::max<std::int64_t>(0, taken - used_bytes_);
     }
-    if (video_memory_)
-        other_programs_bytes_ =
-            std::max(other_programs_bytes_, held_by_others(*video_memory_, total_bytes(), used_bytes_));
+    if (left) {
+        besides_bytes_ = held_besides(*left, used_bytes_, besides_bytes_);
+        other_programs_bytes_ = std::max(other_programs_bytes_, held_by_others(*left, total_bytes(), besides_bytes_));
+        spilled_bytes_ = engine::spilled_bytes(*left, allocated, besides_bytes_);
+    }
 }
 
 std::int64_t CudaDevice::other_programs_bytes() const
@@ -133,7 +137,7 @@ std::int64_t CudaDevice::other_programs_bytes() const
 std::optional<std::int64_t> CudaDevice::spilled_bytes() const
 {
     ask_for_memory();
-    return video_memory_ ? std::optional(engine::spilled_bytes(*video_memory_, used_bytes_)) : std::nullopt;
+    return spilled_bytes_;
 }
 
 /// Counts the bytes before the driver does: else another thread would take them for other programs' for a moment.
@@ -146,6 +150,7 @@ Result<DevicePtr> CudaDevice::allocate(std::size_t bytes)
         used_bytes_ -= std::int64_t(bytes);
         return tl::unexpected(ok.error());
     }
+    allocated_bytes_ += std::int64_t(bytes);
     return engine_address(memory.value);
 }
 
@@ -160,6 +165,7 @@ Result<DevicePtr> CudaDevice::allocate_zeroed(std::size_t bytes)
         status = driver().synchronize(zeroing_);
     if (const Status ok = checked(status); !ok) {
         (void)driver().free(cuda_address(*memory));
+        allocated_bytes_ -= std::int64_t(bytes);
         used_bytes_ -= std::int64_t(bytes);
         return tl::unexpected(ok.error());
     }
@@ -171,6 +177,7 @@ void CudaDevice::release(DevicePtr memory, std::size_t bytes)
     (void)finish_work();  // a lost device is noticed by the next step
     const DriverGate::Call call(gate_);
     (void)driver().free(cuda_address(memory));
+    allocated_bytes_ -= std::int64_t(bytes);
     used_bytes_ -= std::int64_t(bytes);
 }
 

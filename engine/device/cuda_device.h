@@ -103,7 +103,7 @@ private:
 
     std::unique_ptr<kernels::cuda::Driver> driver_;
     std::string id_;
-    VideoMemoryProbe probe_;
+    std::unique_ptr<VideoMemoryProbe> probe_;  // null: the system says nothing
     kernels::cuda::Queue compute_ = nullptr;
     bool computing_ = false;
     mutable Lane to_device_, to_host_;
@@ -112,8 +112,10 @@ private:
     DriverGate& gate_;
     std::unique_ptr<PageLocks> page_locks_;
     mutable std::int64_t other_programs_bytes_ = 0;
-    mutable std::optional<VideoMemory> video_memory_;
     mutable std::chrono::steady_clock::time_point asked_at_{};
+    mutable std::int64_t besides_bytes_ = 0;         // of this program: the driver's context, the window's pictures
+    std::atomic<std::int64_t> allocated_bytes_ = 0;  // of those used: not what a thread is still waiting for
+    mutable std::optional<std::int64_t> spilled_bytes_;
 };
 
 }  // namespace engine

@@ -17,19 +17,27 @@ struct VideoMemory {
     std::int64_t usage_bytes = 0;   // of it, by this process: the driver's context and the window's pictures, too
 };
 
-/// Returns how much of `total_bytes` is not left to the engine, which holds `used_bytes` of them.
-inline std::int64_t held_by_others(const VideoMemory& memory, std::int64_t total_bytes, std::int64_t used_bytes)
+/// Returns what the program holds besides the engine's `used_bytes`. Where something has been moved out, `usage_bytes`
+/// does not show it; then it is as much as `before` at least.
+inline std::int64_t held_besides(const VideoMemory& memory, std::int64_t used_bytes, std::int64_t before)
 {
-    const std::int64_t ours_besides = std::max<std::int64_t>(0, memory.usage_bytes - used_bytes);
-    return std::clamp<std::int64_t>(total_bytes - memory.budget_bytes + ours_besides, 0, total_bytes);
+    const std::int64_t seen = std::max<std::int64_t>(0, memory.usage_bytes - used_bytes);
+    const bool moved_out = memory.usage_bytes >= memory.budget_bytes || memory.usage_bytes < used_bytes;
+    return moved_out ? std::max(seen, before) : seen;
 }
 
-/// Returns how much of the engine's `used_bytes` has been moved out already or is about to be. At least so much: where
-/// the window's pictures stay and the engine's memory goes, the sum does not show it.
-inline std::int64_t spilled_bytes(const VideoMemory& memory, std::int64_t used_bytes)
+/// Returns how much of `total_bytes` is not left to the engine.
+inline std::int64_t held_by_others(const VideoMemory& memory, std::int64_t total_bytes, std::int64_t besides_bytes)
 {
-    return std::clamp<std::int64_t>(std::max(used_bytes - memory.usage_bytes, memory.usage_bytes - memory.budget_bytes),
-                                    0, used_bytes);
+    return std::clamp<std::int64_t>(total_bytes - memory.budget_bytes + besides_bytes, 0, total_bytes);
+}
+
+/// Returns how much of the engine's `used_bytes` has been moved out already or is about to be, if what the program
+/// holds besides stays.
+inline std::int64_t spilled_bytes(const VideoMemory& memory, std::int64_t used_bytes, std::int64_t besides_bytes)
+{
+    const std::int64_t here = std::min(memory.usage_bytes, memory.budget_bytes);
+    return std::clamp<std::int64_t>(used_bytes + besides_bytes - here, 0, used_bytes);
 }
 
 /// A GPU by its name, and by the number that the system knows it by until it starts again (LUID); 0: none is known.
@@ -56,18 +64,19 @@ inline std::optional<std::size_t> find_adapter(std::span<const AdapterName> adap
 class VideoMemoryProbe
 {
 public:
-    explicit VideoMemoryProbe(const AdapterName& gpu);
-    ~VideoMemoryProbe();
-    VideoMemoryProbe(const VideoMemoryProbe&) = delete;
-    VideoMemoryProbe& operator=(const VideoMemoryProbe&) = delete;
-
-    /// Asks the system how much of the GPU's memory this program may have. Empty: the system sets no limit, or does not
-    /// know the GPU; what the driver says holds.
-    std::optional<VideoMemory> ask() const;
-
-private:
-    struct Adapter;
-    std::unique_ptr<Adapter> adapter_;
+    virtual ~VideoMemoryProbe() = default;
+    /// Asks the system how much of the GPU's memory this program may have. Empty: it does not say; what the driver says
+    /// holds.
+    virtual std::optional<VideoMemory> ask() const = 0;
 };
+using VideoMemoryFinder = std::unique_ptr<VideoMemoryProbe> (*)(const AdapterName& gpu);
+
+/// Returns null where the system sets no limit, or does not know the GPU; what the driver says holds.
+std::unique_ptr<VideoMemoryProbe> find_video_memory(const AdapterName& gpu);
+/// Sets who finds it from now on, for tests. Null: the machine's own system again.
+void set_video_memory_finder(VideoMemoryFinder find);
+
+/// Finds it in the machine's own system; each has a version of its own.
+std::unique_ptr<VideoMemoryProbe> find_system_video_memory(const AdapterName& gpu);
 
 }  // namespace engine

@@ -3,16 +3,9 @@
 
 namespace engine {
 
-struct VideoMemoryProbe::Adapter {
-};
-
-VideoMemoryProbe::VideoMemoryProbe(const AdapterName& /*gpu*/) {}
-
-VideoMemoryProbe::~VideoMemoryProbe() = default;
-
-std::optional<VideoMemory> VideoMemoryProbe::ask() const
+std::unique_ptr<VideoMemoryProbe> find_system_video_memory(const AdapterName& /*gpu*/)
 {
-    return std::nullopt;
+    return nullptr;
 }
 
 }  // namespace engine

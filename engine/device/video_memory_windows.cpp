@@ -54,34 +54,39 @@ std::vector<AdapterName> adapters_of(IDXGIFactory1& factory)
     }
 }
 
-}  // namespace
+class DxgiProbe final : public VideoMemoryProbe
+{
+public:
+    /// Says whether the adapter has answers; else the object is of no use.
+    bool open(IDXGIAdapter1& adapter)
+    {
+        return SUCCEEDED(adapter.QueryInterface(__uuidof(IDXGIAdapter3), adapter_.place()));
+    }
+    std::optional<VideoMemory> ask() const override
+    {
+        DXGI_QUERY_VIDEO_MEMORY_INFO info = {};
+        if (FAILED(adapter_.at->QueryVideoMemoryInfo(0, DXGI_MEMORY_SEGMENT_GROUP_LOCAL, &info)))
+            return std::nullopt;
+        return VideoMemory{std::int64_t(info.Budget), std::int64_t(info.CurrentUsage)};
+    }
 
-struct VideoMemoryProbe::Adapter {
-    Held<IDXGIAdapter3> dxgi;
+private:
+    Held<IDXGIAdapter3> adapter_;
 };
 
-VideoMemoryProbe::VideoMemoryProbe(const AdapterName& gpu)
+}  // namespace
+
+std::unique_ptr<VideoMemoryProbe> find_system_video_memory(const AdapterName& gpu)
 {
     Held<IDXGIFactory1> factory;
     if (FAILED(CreateDXGIFactory1(__uuidof(IDXGIFactory1), factory.place())))
-        return;
+        return nullptr;
     const std::optional<std::size_t> found = find_adapter(adapters_of(*factory.at), gpu);
     Held<IDXGIAdapter1> chosen;
     if (!found || FAILED(factory.at->EnumAdapters1(UINT(*found), &chosen.at)))
-        return;
-    auto adapter = std::make_unique<Adapter>();
-    if (SUCCEEDED(chosen.at->QueryInterface(__uuidof(IDXGIAdapter3), adapter->dxgi.place())))
-        adapter_ = std::move(adapter);
-}
-
-VideoMemoryProbe::~VideoMemoryProbe() = default;
-
-std::optional<VideoMemory> VideoMemoryProbe::ask() const
-{
-    DXGI_QUERY_VIDEO_MEMORY_INFO info = {};
-    if (!adapter_ || FAILED(adapter_->dxgi.at->QueryVideoMemoryInfo(0, DXGI_MEMORY_SEGMENT_GROUP_LOCAL, &info)))
-        return std::nullopt;
-    return VideoMemory{std::int64_t(info.Budget), std::int64_t(info.CurrentUsage)};
+        return nullptr;
+    auto probe = std::make_unique<DxgiProbe>();
+    return probe->open(*chosen.at) ? std::move(probe) : nullptr;
 }
 
 }  // namespace engine

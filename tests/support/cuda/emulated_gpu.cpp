@@ -86,6 +86,18 @@ std::size_t EmulatedGpu::peak_bytes() const
     return state_->peak;
 }
 
+std::size_t EmulatedGpu::spilled_bytes() const
+{
+    const Lock lock(state_->mutex);
+    return state_->spilled();
+}
+
+std::size_t EmulatedGpu::peak_spilled_bytes() const
+{
+    const Lock lock(state_->mutex);
+    return state_->peak_spilled;
+}
+
 int EmulatedGpu::allocations() const
 {
     const Lock lock(state_->mutex);

@@ -30,6 +30,9 @@ struct GpuFacts {
     /// A call that takes or page-locks memory waits until all that was given is done, and every other call waits for
     /// that one: Windows' display driver model may do so.
     bool memory_calls_wait = false;
+    /// Windows' display driver model: what finds no room in the device's memory goes to the host's, and nothing fails.
+    /// The driver does not see what other programs hold, and calls it free.
+    bool spills = false;
     /// A launch whose warps stop more often, at barriers or to exchange values, takes longer than Windows lets it: the
     /// device is lost. 0: it may take as long as it likes.
     std::uint64_t most_stops = 0;
@@ -68,6 +71,10 @@ public:
     void hold_memory(std::size_t bytes);
     std::size_t used_bytes() const;
     std::size_t peak_bytes() const;
+    /// Returns how much of the used bytes lies in the host's memory: see GpuFacts::spills.
+    std::size_t spilled_bytes() const;
+    /// Returns the most that lay there when an allocation had been made.
+    std::size_t peak_spilled_bytes() const;
     int allocations() const;  // of the device's memory that are there now
     int events() const;       // that are there now
     std::size_t locked_bytes() const;

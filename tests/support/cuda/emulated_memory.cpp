@@ -58,7 +58,7 @@ Status memory_info(std::size_t* free_bytes, std::size_t* total_bytes)
     const Call call;
     if (call.refused())
         return call.status;
-    const std::size_t taken = gpu->used + gpu->held;
+    const std::size_t taken = gpu->used + (gpu->facts.spills ? 0 : gpu->held);
     *total_bytes = gpu->facts.memory_bytes;
     *free_bytes = gpu->facts.memory_bytes - std::min(taken, gpu->facts.memory_bytes);
     return Status::Ok;
@@ -76,7 +76,7 @@ Status memory_alloc(DevicePtr* ptr, std::size_t bytes)
     if (bytes == 0)
         return Status::InvalidValue;
     const std::size_t grain = gpu->facts.granularity_bytes, taken = (bytes + grain - 1) / grain * grain;
-    if (gpu->used + gpu->held + taken > gpu->facts.memory_bytes)
+    if (!gpu->facts.spills && gpu->used + gpu->held + taken > gpu->facts.memory_bytes)
         return Status::OutOfMemory;
     Allocation allocation = poisoned(bytes);
     allocation.taken_bytes = taken;
@@ -84,6 +84,7 @@ Status memory_alloc(DevicePtr* ptr, std::size_t bytes)
     gpu->device.emplace(at, std::move(allocation));
     gpu->used += taken;
     gpu->peak = std::max(gpu->peak, gpu->used);
+    gpu->peak_spilled = std::max(gpu->peak_spilled, gpu->spilled());
     *ptr = at;
     return Status::Ok;
 }

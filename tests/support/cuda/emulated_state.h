@@ -6,6 +6,7 @@
 #include "kernels/cuda/device_on_host.h"
 #include "tests/support/cuda/emulated_gpu.h"
 
+#include <algorithm>
 #include <chrono>
 #include <condition_variable>
 #include <cstring>
@@ -123,6 +124,13 @@ struct EmulatedGpu::State {
     int copies_recorded = 0;
     std::set<BlasHandle> blas_handles;
     int blas_calls = 0, blas_fails_at = 0, blas_products = 0;
+    std::size_t peak_spilled = 0;
+
+    std::size_t spilled() const
+    {
+        const std::size_t left = facts.memory_bytes - std::min(held, facts.memory_bytes);
+        return used - std::min(used, left);
+    }
 };
 
 extern EmulatedGpu::State* gpu;                         // the machine's, or null
