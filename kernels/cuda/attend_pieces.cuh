@@ -102,9 +102,9 @@ __device__ inline void attend_pieces(const AttendArguments& a, const Prepare& pr
         const Partial partial{row_pieces * heads_of_row + std::size_t(of.first * a.max_pieces) + slot,
                               ((row_pieces + slot) * heads_of_row + std::size_t(of.first)) *
                                   std::size_t(a.layout.v_dim)};
-        attend_piece(Piece{reinterpret_cast<const std::byte*>(column) + std::size_t(of.kv_head) * a.layout.bytes(),
-                           begin, first, last},
-                     of.count, partial);
+        const std::byte* block =
+            in_global_memory(reinterpret_cast<const std::byte*>(column) + std::size_t(of.kv_head) * a.layout.bytes());
+        attend_piece(Piece{block, begin, first, last}, of.count, partial);
     }
     if (a.at_end.counters)
         merge_at_end(a, heads);

@@ -36,14 +36,18 @@ function(cards_to_compile_for out wanted)
     set(${out} "${wanted}" PARENT_SCOPE)
 endfunction()
 
-# ptx_for(out cards): PTX for 8.0 uses all that our kernels need of what later cards have in common, and the driver
-# compiles it for every later card, also for those still to come. A build for one card takes the PTX of that card
-# instead: another pass of the compiler would take half of a dev build's time.
+# ptx_for(out cards): the driver compiles PTX for 8.0 for every later card, also for those still to come. In PTX for 9.0
+# kernels can also begin before the one before them has ended, and the driver has it to choose from for cards from 10.0
+# on; it takes no time where kernels are compiled for 9.0 themselves, since they are made from it. A build for one card
+# takes the PTX of that card instead: another pass of the compiler would take half of a dev build's time.
 function(ptx_for out cards)
     list(LENGTH cards count)
     set(ptx 80)
+    if("90" IN_LIST cards)
+        list(APPEND ptx 90)
+    endif()
     if(count EQUAL 1)
         set(ptx ${cards})
     endif()
-    set(${out} ${ptx} PARENT_SCOPE)
+    set(${out} "${ptx}" PARENT_SCOPE)
 endfunction()

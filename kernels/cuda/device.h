@@ -144,6 +144,17 @@ __device__ inline const std::byte* moved(const std::byte* from, std::size_t byte
     return reinterpret_cast<const std::byte*>(reinterpret_cast<std::size_t>(from) + bytes);
 }
 
+/// Returns the same address, as one of which the compiler knows that it is in global memory. An address that comes from
+/// numbers, or from a table, could be in any memory, and loads that have to find out in which take longer.
+__device__ inline const std::byte* in_global_memory(const std::byte* at)
+{
+#ifdef __CUDACC__
+    return static_cast<const std::byte*>(__cvta_global_to_generic(reinterpret_cast<std::size_t>(at)));
+#else
+    return at;
+#endif
+}
+
 /// Holds 16 bytes from any address on, in whole words. How far the address is beyond a multiple of four is given only
 /// when they are used, since it is the same for all parts of a block.
 struct AnyWords {

@@ -7,16 +7,6 @@
 
 namespace kernels::cuda {
 
-/// The same address, of which the compiler knows what memory it names.
-__device__ inline const std::byte* in_global_memory(const std::byte* at)
-{
-#ifdef __CUDA_ARCH__
-    return static_cast<const std::byte*>(__cvta_global_to_generic(reinterpret_cast<std::size_t>(at)));
-#else
-    return at;
-#endif
-}
-
 struct MatmulWork {
     const std::byte* weights;
     const float* bias;

@@ -17,7 +17,7 @@ __device__ inline void multiply_few(const MatvecArguments& a, const Operands& op
                                     const std::byte* const (&rows)[kRows], Turns<Weights, kRows>& turns,
                                     float (&sums)[kRows][kTokens])
 {
-    const std::byte* x = a.x + operands.x_offset;
+    const std::byte* x = in_global_memory(a.x + operands.x_offset);
     auto place = Weights::place(x, a.n, unsigned(lane()));
     const std::ptrdiff_t residual = has_residual ? a.residual - a.x : 0;
     const auto stride = std::ptrdiff_t(a.x_stride);

@@ -4,6 +4,7 @@ compiler need not have NVIDIA's disassembler; checked against its output for com
 
 import ctypes
 import ctypes.util
+import functools
 import struct
 from dataclasses import dataclass, field
 
@@ -127,13 +128,14 @@ class Kernel:
         """Counts copies from global to shared memory, also outside of loops: they may fetch what a loop works on."""
         return count_loads(self.code, (COPY_TO_SHARED,))
 
+    @functools.cached_property
     def loops(self):
         return innermost_loops(self.code, self.indirect)
 
     def hot_loop(self):
         """The loop that has most products of bytes on tensor cores a turn; where none has any, the one that reads most;
         of loops that read as much the longest. None where there is no loop."""
-        return max(self.loops(), key=lambda l: (l.products(), l.read_bytes(), len(l.instructions)), default=None)
+        return max(self.loops, key=lambda l: (l.products(), l.read_bytes(), len(l.instructions)), default=None)
 
 
 class Cubin:

@@ -52,8 +52,7 @@ extern "C" __global__ void __launch_bounds__(128)
 struct Place {
     const std::byte* weights;
 };
-extern "C" __global__ void __launch_bounds__(128)
-    matvec_generic(const Place place, const std::size_t* offsets, unsigned* out, int n)
+__device__ inline void add_up_anywhere(const Place& place, const std::size_t* offsets, unsigned* out, int n)
 {
     const std::size_t at = reinterpret_cast<std::size_t>(place.weights) + offsets[blockIdx.x];
     const auto* weights = reinterpret_cast<const uint4*>(at);
@@ -64,8 +63,19 @@ extern "C" __global__ void __launch_bounds__(128)
     }
     out[threadIdx.x] = sum;
 }
+extern "C" __global__ void __launch_bounds__(128)
+    matvec_generic(const Place place, const std::size_t* offsets, unsigned* out, int n)
+{
+    add_up_anywhere(place, offsets, out, n);
+}
+extern "C" __global__ void __launch_bounds__(128)
+    attend_generic(const Place place, const std::size_t* offsets, unsigned* out, int n)
+{
+    add_up_anywhere(place, offsets, out, n);
+}
 
-extern "C" __global__ void __launch_bounds__(128) diverging(const int* values, int* out, int n)
+// What a lane reads decides whether it does anything in a turn.
+extern "C" __global__ void __launch_bounds__(128) attend_diverging(const int* values, int* out, int n)
 {
     for (int i = threadIdx.x; i < n; i += 32)
         if (values[i] & 1)

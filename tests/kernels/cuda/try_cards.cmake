@@ -49,6 +49,8 @@ ptx_for(ptx 120)
 expect("PTX of one card" ${ptx} 120)
 ptx_for(ptx "75;120")
 expect("PTX of several" ${ptx} 80)
+ptx_for(ptx "75;90;120")
+expect("PTX of several with 9.0 among them" "${ptx}" "80;90")
 
 # The dev build asks, and nobody else: what users get is for all cards.
 file(READ ${ROOT}/CMakePresets.json presets)
