@@ -1,5 +1,6 @@
 # Tries for which cards a build compiles CUDA kernels, where a script plays nvidia-smi:
 # cmake -DFOLDER=folder-for-it -P try_cards.cmake
+cmake_minimum_required(VERSION 3.25)
 set(ROOT ${CMAKE_CURRENT_LIST_DIR}/../../..)
 include(${ROOT}/kernels/cuda/cards.cmake)
 set(CMAKE_FIND_USE_CMAKE_SYSTEM_PATH OFF) # a real nvidia-smi may be there
