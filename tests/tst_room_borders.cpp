@@ -75,6 +75,13 @@ bool isQtCoreOrGui(const QString& header)
                                                      "QApplication", "QWidget", "QNetwork", "QJS", "QSvg"});
 }
 
+// Says whether this is what moc makes of a file of the same folder.
+bool isMadeByMoc(const QString& header)
+{
+    static const QRegularExpression made("^[a-z0-9_]+\\.moc$|^moc_[a-z0-9_]+\\.cpp$");
+    return made.match(header).hasMatch();
+}
+
 bool textMayInclude(const QString& header)
 {
     return header.startsWith("app/text/") || header == "md4c.h" || isQtCoreOrGui(header);
@@ -82,7 +89,7 @@ bool textMayInclude(const QString& header)
 
 bool formulasMayInclude(const QString& path, const QString& header)
 {
-    return isStandard(header) || header.startsWith("app/formulas/") || isQtCoreOrGui(header) ||
+    return isStandard(header) || isMadeByMoc(header) || header.startsWith("app/formulas/") || isQtCoreOrGui(header) ||
            isAnyOf(header, {"QJSEngine", "QJSValue", "QSvgRenderer"}) ||
            (header == "QtQml/qqmlregistration.h" && path == "app/formulas/formulas.h");
 }
@@ -110,11 +117,10 @@ bool appMayInclude(const QString& path, const QString& header)
         return textMayInclude(header);
     if (header == "qcustomplot.h")
         return path == "app/charts/custom_plot.h";
-    static const QRegularExpression mocFile("^[a-z0-9_]+\\.moc$|^moc_[a-z0-9_]+\\.cpp$");
     // Only these headers of the server may be included by the window's code, and only in these places.
     if (isAnyOf(header, {"app/server/server.h", "app/server/shared_engine.h", "app/server/request_log.h"}))
         return path.startsWith("app/serving/") || path.startsWith("app/program.");
-    return isQt(header) || mocFile.match(header).hasMatch() || header.startsWith("spdlog/") ||
+    return isQt(header) || isMadeByMoc(header) || header.startsWith("spdlog/") ||
            (header.startsWith("app/") && !startsWithAnyOf(header, {"app/cli/", "app/server/"}));
 }
 
