@@ -1,6 +1,6 @@
 // CudaHostPart has the CPU attend those blocks of a GPU's layers that lie on the host: the GPU writes the queries into
-// page-locked memory, the CPU attends, and the GPU reads the CPU's partials there when it merges them with its own. So a
-// recorded step holds no copies for it, each of which would take as long as several small kernels.
+// page-locked memory, the CPU attends, and the GPU reads the CPU's partials there when it merges them with its own. So
+// a recorded step holds no copies for it, each of which would take as long as several small kernels.
 #pragma once
 
 #include "engine/exec/cpu_backend.h"
