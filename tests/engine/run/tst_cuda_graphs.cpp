@@ -157,9 +157,12 @@ private Q_SLOTS:
         QVERIFY(gpu.emulated()->events() <= events + 8);
     }
 
-    // A prompt's chunks take nothing either once the first ones were computed; nor does any thread for a second prompt of
-    // that length.
-    void aPromptTakesNothingOfTheDriver_data() { anAnswerTakesNothingOfTheDriver_data(); }
+    // A prompt's chunks take nothing either once the first ones were computed; nor does any thread for a second prompt
+    // of that length.
+    void aPromptTakesNothingOfTheDriver_data()
+    {
+        anAnswerTakesNothingOfTheDriver_data();
+    }
     void aPromptTakesNothingOfTheDriver()
     {
         QFETCH(int, room);
