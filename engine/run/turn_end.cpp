@@ -5,6 +5,7 @@
 #include "engine/tokenizer/tokenizer.h"
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <vector>
 

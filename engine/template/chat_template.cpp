@@ -10,6 +10,7 @@
 #include <chrono>
 #include <iterator>
 #include <new>
+#include <nlohmann/json.hpp>
 
 namespace engine {
 

@@ -3,7 +3,7 @@
 
 #include "engine/template/heap.h"
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 
 namespace engine::jinja {
 

@@ -5,7 +5,7 @@
 #include "engine/template/heap.h"
 #include "engine/template/syntax.h"
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 
 #include <utility>
 #include <vector>

@@ -3,6 +3,7 @@
 #include "engine/template/chat_template.h"
 
 #include <cstdint>
+#include <nlohmann/json.hpp>
 #include <string>
 
 static nlohmann::ordered_json variables(const std::string& content)

@@ -12,6 +12,7 @@
 #include <QTest>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 using namespace engine;
 using support::GgufWriter;

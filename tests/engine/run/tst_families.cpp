@@ -11,6 +11,7 @@
 
 #include <QtTest>
 
+#include <nlohmann/json.hpp>
 #include <set>
 
 using namespace engine;

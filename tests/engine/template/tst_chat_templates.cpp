@@ -5,6 +5,7 @@
 #include <QDir>
 #include <QTest>
 #include <fstream>
+#include <nlohmann/json.hpp>
 #include <sstream>
 
 using nlohmann::ordered_json;

@@ -4,6 +4,7 @@
 
 #include <QTest>
 
+#include <nlohmann/json.hpp>
 #include <vector>
 
 using engine::ChatTemplate;

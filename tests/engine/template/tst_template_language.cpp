@@ -7,6 +7,7 @@
 #include <QFile>
 #include <QTest>
 #include <fstream>
+#include <nlohmann/json.hpp>
 
 using engine::ChatTemplate;
 using engine::Error;

@@ -8,6 +8,7 @@
 #include <QTest>
 #include <QThread>
 #include <ctime>
+#include <nlohmann/json.hpp>
 
 using engine::ChatTemplate;
 using engine::Error;

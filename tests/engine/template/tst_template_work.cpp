@@ -11,6 +11,7 @@
 #include <QTest>
 #include <atomic>
 #include <ctime>
+#include <nlohmann/json.hpp>
 #include <thread>
 
 using engine::ChatTemplate;
