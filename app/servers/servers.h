@@ -114,7 +114,7 @@ public:
     QString serverOf(const QString& path) const;
     /// Returns those of these sampling options that the server of a model's path does not know.
     QStringList unknown(const QString& path, const QStringList& sampling) const;
-    /// Returns the servers that may answer for the model of a path; none: it is of no server.
+    /// Returns the servers that may answer for the model of this path; an empty list: it lies on no server.
     Q_INVOKABLE QStringList hostsFor(const QString& path) const;
     std::vector<net::Connection> connections() const;
 

@@ -74,7 +74,7 @@ Q_SIGNALS:
     void telemetryReady(quint64 turn, const engine::Telemetry& frame, bool alone);
     void finished(quint64 turn, const engine::Turn& result, bool alone);
     void failed(quint64 turn, const engine::Error& error);
-    // These say the same of answers beside the first of their conversation, which are not measured.
+    // These say the same of the further answers where a conversation gets several at once; they are not measured.
     void telemetryBeside(quint64 turn, const engine::Telemetry& frame);
     void finishedBeside(quint64 turn, const engine::Turn& result);
     void failedBeside(quint64 turn, const engine::Error& error);
