@@ -165,7 +165,8 @@ void CudaAttention::attend_many(const CudaAttending& a)
 void CudaAttention::attend_few(const CudaAttending& a, const cuda::Rounded& rounded)
 {
     if (!a.merges && !inputs_.streams(a.l) && cuda::merges_fast_at_end(a.launch)) {
-        calls_.launch(cuda::attend_and_merge, a.launch, cuda_address(a.p.sinks), a.out, rounded, products_.counters());
+        calls_.launch(cuda::attend_and_merge, a.launch, cuda_address(a.p.sinks), a.out, rounded, products_.counters(),
+                      CudaProducts::next_weights(a.p.reader));
         return;
     }
     if (a.merges)

@@ -83,6 +83,11 @@ cuda::Rounded CudaProducts::rounded_for(const Matrix& reader, Rows& x) const
     return {{cuda_address(x.q8(0)), x.q8_stride()}, residual_of(x)};
 }
 
+cuda::NextWeights CudaProducts::next_weights(const Matrix* next)
+{
+    return next && *next ? cuda::NextWeights{cuda_address(next->data), next->bytes()} : cuda::NextWeights{};
+}
+
 cuda::DevicePtr CudaProducts::residual_of(Rows& x) const
 {
     return sixteen_bits_ ? cuda_address(x.q8_residual(0)) : 0;
@@ -191,8 +196,10 @@ void CudaProducts::multiply_add_and_norm(Rows& x, const Product& product, Rows& 
     const cuda::Rounded rounded = rounded_for(*norm.reader, out);
     cuda::Product with = operands(x, *product.matrix, product.bias, cuda_rows(sum));
     with.into = cuda::Into::Sum;
-    calls_.launch(cuda::matvec_and_norm, with,
-                  cuda::NormOfResult{cuda_address(norm.weight), norm.epsilon, cuda_rows(out), rounded}, counters());
+    calls_.launch(
+        cuda::matvec_and_norm, with,
+        cuda::NormOfResult{cuda_address(norm.weight), norm.epsilon, cuda_rows(out), rounded, next_weights(norm.next)},
+        counters());
     if (rounded.rows.at)
         out.set_rounded();
 }
@@ -296,6 +303,7 @@ void CudaProducts::gated_products(Rows& x, std::span<const Product> gate_and_up,
         .up_scale = cuda_address(both.up.scale),
         .up_bias = cuda_address(both.up_bias),
         .gating = gating_of(gate),
+        .next = next_weights(&reader),
     };
     if (x.count() == 1)
         round_at_end(product, reader, out);

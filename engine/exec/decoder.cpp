@@ -51,6 +51,12 @@ const Matrix& feed_forward_reader(const LayerWeights& w)
     return w.gate ? w.gate : w.up;
 }
 
+/// Returns the matrix that the feed-forward part reads first. It is not the reader where a router chooses that.
+const Matrix& feed_forward_begins_with(const LayerWeights& w)
+{
+    return w.router && !w.experts_norm ? w.router : feed_forward_reader(w);
+}
+
 }  // namespace
 
 Decoder::Decoder(const Hyperparameters& h, const Weights& weights, int context_tokens, int max_rows)
@@ -296,8 +302,9 @@ FollowingNorm Decoder::norm_behind_layer(int l, const LayerWeights& w, const Lay
     if (!next || w.altup.router || w.side_gate || w.output_scale != 1.0f)
         return {};
     if (h_.layers[std::size_t(l + 1)].mixer == Mixer::None)
-        return following(next->ffn_norm, next->ffn_streams, feed_forward_reader(*next));
-    return following(next->attn_norm, next->attn_streams, mixers_reader(*next));
+        return following(next->ffn_norm, next->ffn_streams, feed_forward_reader(*next),
+                         feed_forward_begins_with(*next));
+    return following(next->attn_norm, next->attn_streams, mixers_reader(*next), mixers_reader(*next));
 }
 
 /// Returns the same for once the layer's mixers have been added.
@@ -309,16 +316,17 @@ FollowingNorm Decoder::norm_behind_mixers(int l, const LayerWeights& w, const La
         return norm_behind_layer(l, w, next);
     return h_.architecture->branches == Branches::Parallel
                ? FollowingNorm()
-               : following(w.ffn_norm, w.ffn_streams, feed_forward_reader(w));
+               : following(w.ffn_norm, w.ffn_streams, feed_forward_reader(w), feed_forward_begins_with(w));
 }
 
 /// Returns the norm for add_branch(); none where there is no norm, or one that is not RMSNorm of the one residual
 /// stream.
-FollowingNorm Decoder::following(Vector norm, const StreamConnection& streams, const Matrix& reader) const
+FollowingNorm Decoder::following(Vector norm, const StreamConnection& streams, const Matrix& reader,
+                                 const Matrix& next) const
 {
     if (streams.norm || streams_.several() || h_.architecture->norm == NormKind::Layer)
         return {};
-    return {norm, h_.stream_epsilon, &reader};
+    return {norm, h_.stream_epsilon, &reader, &next};
 }
 
 /// hidden += product of y, normed first where the architecture does that. `norm`: the norm of hidden that follows, or

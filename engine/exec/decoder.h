@@ -75,7 +75,8 @@ private:
     void side_branch(int l, const LayerWeights& w, Rows& x, const LayerSite& at);
     FollowingNorm norm_behind_layer(int l, const LayerWeights& w, const LayerWeights* next) const;
     FollowingNorm norm_behind_mixers(int l, const LayerWeights& w, const LayerWeights* next) const;
-    FollowingNorm following(Vector norm, const StreamConnection& streams, const Matrix& reader) const;
+    FollowingNorm following(Vector norm, const StreamConnection& streams, const Matrix& reader,
+                            const Matrix& next) const;
     void add_branch(Rows& y, const Product& product, Vector post_norm, const FollowingNorm& norm, const LayerSite& at);
     void add_normed(Vector post_norm, const LayerSite& at);
 

@@ -82,12 +82,22 @@ static AttendVariant variant_of(const Attention& a, int piece_tokens)
     return {v->second, v->first, unsigned(floats) * 4};
 }
 
-static Status launch_attend(const Driver& driver, Queue queue, const Attention& a, const AttendEnd& at_end)
+static Status launch_attend(const Driver& driver, Queue queue, const Attention& a, AttendEnd at_end,
+                            const NextWeights& next)
 {
     if (!can_attend(a))
         return Status::InvalidValue;
     const PartialsLayout partials = partials_of(a);
     const MostPieces most = most_pieces(a);
+    const AttendVariant v = variant_of(a, most.tokens);
+    // As many thread blocks as fill the device, whatever the length of the conversation is now.
+    const int head_blocks = a.kv.heads * ((a.group + v.heads - 1) / v.heads);
+    const int wanted = kAttendBlocks * driver.info().multiprocessors / (head_blocks * a.rows);
+    const std::int64_t tokens = std::int64_t(std::min(a.max_blocks, a.end - a.begin)) * a.kv.layout.tokens;
+    const int pieces = int(std::min<std::int64_t>((tokens + kPieceTokens - 1) / kPieceTokens, wanted));
+    const int sharing = std::max(1, pieces);
+    const Dim blocks{unsigned(head_blocks), unsigned(sharing), unsigned(a.rows)};
+    at_end.next = next_read(driver, next, blocks.x * blocks.y * blocks.z, kAttendBlocks);
     const AttendArguments arguments{
         .layout = a.kv.layout,
         .kv_heads = a.kv.heads,
@@ -109,20 +119,12 @@ static Status launch_attend(const Driver& driver, Queue queue, const Attention& 
         .out = pointer<float>(a.partials + partials.out),
         .at_end = at_end,
     };
-    const AttendVariant v = variant_of(a, most.tokens);
-    // As many thread blocks as fill the device, whatever the length of the conversation is now.
-    const int head_blocks = a.kv.heads * ((a.group + v.heads - 1) / v.heads);
-    const int wanted = kAttendBlocks * driver.info().multiprocessors / (head_blocks * a.rows);
-    const std::int64_t tokens = std::int64_t(std::min(a.max_blocks, a.end - a.begin)) * a.kv.layout.tokens;
-    const int pieces = int(std::min<std::int64_t>((tokens + kPieceTokens - 1) / kPieceTokens, wanted));
-    const int sharing = std::max(1, pieces);
-    return driver.launch_early(v.kernel, {unsigned(head_blocks), unsigned(sharing), unsigned(a.rows)}, {kAttendThreads},
-                               v.shared_bytes, queue, arguments);
+    return driver.launch_early(v.kernel, blocks, {kAttendThreads}, v.shared_bytes, queue, arguments);
 }
 
 Status attend_blocks(const Driver& driver, Queue queue, const Attention& a)
 {
-    return launch_attend(driver, queue, a, {});
+    return launch_attend(driver, queue, a, {}, {});
 }
 
 static bool can_merge(const Attention& a, const Rounded& rounded)
@@ -145,7 +147,7 @@ bool merges_fast_at_end(const Attention& a)
 }
 
 Status attend_and_merge(const Driver& driver, Queue queue, const Attention& a, DevicePtr sinks, Rows out,
-                        const Rounded& rounded, DevicePtr counters)
+                        const Rounded& rounded, DevicePtr counters, const NextWeights& next)
 {
     if (!can_merge(a, rounded) || a.begin > 0 || a.end < a.max_blocks || !counters)
         return Status::InvalidValue;
@@ -154,7 +156,9 @@ Status attend_and_merge(const Driver& driver, Queue queue, const Attention& a, D
                           .sinks = pointer<float>(sinks),
                           .out = pointer<float>(out.at),
                           .out_stride = out.stride,
-                          .rounded = rounded_rows(rounded)});
+                          .rounded = rounded_rows(rounded),
+                          .next = {}},
+                         next);
 }
 
 Status merge_partials(const Driver& driver, Queue queue, const Attention& a, DevicePtr host_partials, DevicePtr sinks,

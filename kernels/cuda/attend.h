@@ -2,6 +2,7 @@
 #pragma once
 
 #include "kernels/cuda/host_partials.h"
+#include "kernels/cuda/next_read.h"
 #include "kernels/cuda/rounded_rows.h"
 #include "kernels/kv_block.h"
 
@@ -94,6 +95,7 @@ struct AttendEnd {
     float* out;
     int out_stride;
     RoundedRows rounded;
+    NextRead next;
 };
 
 /// Attention of a few query rows over the KV blocks of one layer, block by block: the arguments of the kernels.

@@ -249,6 +249,16 @@ __device__ inline void ask_for([[maybe_unused]] const void* at)
     asm volatile("prefetch.global.L2 [%0];" ::"l"(__cvta_generic_to_global(at)));
 #endif
 }
+/// The same for many bytes at once, by hardware of its own, which keeps no other access waiting. Both are multiples of
+/// 16. Devices before 9.0 have no such hardware, and do nothing.
+__device__ inline void ask_for([[maybe_unused]] const std::byte* at, [[maybe_unused]] unsigned bytes)
+{
+#ifndef __CUDACC__
+    host::ask_for(at, bytes);
+#elif __CUDA_ARCH__ >= 900
+    asm volatile("cp.async.bulk.prefetch.L2.global [%0], %1;" ::"l"(__cvta_generic_to_global(at)), "r"(bytes));
+#endif
+}
 
 // ---- together with the host ----
 

@@ -86,6 +86,10 @@ void must_be_aligned(const void* at, std::size_t bytes, Where where);
 /// Calls of wait_for_previous() so far, of all threads of all kernels.
 inline std::atomic<std::uint64_t> waits{0};
 
+/// Checks that the bytes can be read, and counts them in asked_bytes.
+void ask_for(const std::byte* at, std::size_t bytes, Where where = Where::here());
+inline std::atomic<std::uint64_t> asked_bytes{0};
+
 // A copy arrives when it is waited for, not before: a kernel that forgets to wait reads what was there.
 void copy_async(void* to, const void* from, std::size_t bytes, Where where = Where::here());
 void commit_copies();

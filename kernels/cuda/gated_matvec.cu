@@ -4,6 +4,7 @@
 #include "kernels/cuda/gates.cuh"
 #include "kernels/cuda/last_block.cuh"
 #include "kernels/cuda/matvec.cuh"
+#include "kernels/cuda/next_read.cuh"
 #include "kernels/cuda/q8_rows.cuh"
 
 using namespace kernels::cuda;
@@ -52,6 +53,7 @@ __device__ void gated_matvec(const GatedMatvecArguments& gated)
         multiply_rows<Weights, true>(a, rows, x, a.residual + operands.x_offset, turns[warp()], sums);
     else
         multiply_rows<Weights, false>(a, rows, x, x, turns[warp()], sums);
+    ask_for_next(gated.next, blockIdx.x);
     float gate = warp_sum(sums[0]);
     float up = warp_sum(sums[1]);
     if (lane() == 0) {

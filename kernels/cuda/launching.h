@@ -1,10 +1,12 @@
 // Turns what the engine says of memory into what kernels are given; for launchers.
 #pragma once
 
+#include "kernels/cuda/next_read.h"
 #include "kernels/cuda/ops.h"
 #include "kernels/cuda/prepare_heads.h"
 #include "kernels/cuda/rounded_rows.h"
 
+#include <algorithm>
 #include <cstdint>
 
 namespace kernels::cuda {
@@ -18,6 +20,20 @@ T* pointer(DevicePtr at)
 inline RoundedRows rounded_rows(const Rounded& to)
 {
     return {pointer<std::byte>(to.rows.at), pointer<std::byte>(to.residual), to.rows.stride};
+}
+
+/// Divides what a launch asks for among its last thread blocks, as many as a device holds at once: those before read
+/// the launch's own weights for a while yet. blocks: of the launch; at_once: on a multiprocessor
+inline NextRead next_read(const Driver& driver, const NextWeights& next, unsigned blocks, int at_once)
+{
+    constexpr unsigned kLine = 128;
+    const auto share_of_cache = std::size_t(driver.info().l2_bytes) / 4;  // the rest is the running launch's
+    const unsigned bytes = unsigned(std::min(next.bytes, share_of_cache)) / 16 * 16;
+    const unsigned last = std::min(blocks, unsigned(at_once * driver.info().multiprocessors));
+    if (bytes == 0 || last == 0)
+        return {};
+    const unsigned lines = (bytes + kLine - 1) / kLine;
+    return {pointer<std::byte>(next.at), bytes, (lines + last - 1) / last * kLine, blocks - last};
 }
 
 inline bool can_prepare(const KvBlocks& kv, const PreparedHeads& p)

@@ -84,8 +84,10 @@ Status matvec_and_norm(const Driver& driver, Queue queue, const Product& p, cons
     MatvecEnd end{};
     end.counters = pointer<unsigned>(counter);
     end.norm = {pointer<float>(norm.weight), norm.epsilon, pointer<float>(norm.out.at), rounded_rows(norm.rounded)};
-    return driver.launch_early(of_type(Kernel::matvec_f32, p.type), {blocks_of_rows(p.rows, 1)}, {32 * kMatvecWarps}, 0,
-                               queue, arguments_of(p), MatvecParts{}, end);
+    const unsigned blocks = blocks_of_rows(p.rows, 1);
+    end.next = next_read(driver, norm.next, blocks, kMatvecBlocks);
+    return driver.launch_early(of_type(Kernel::matvec_f32, p.type), {blocks}, {32 * kMatvecWarps}, 0, queue,
+                               arguments_of(p), MatvecParts{}, end);
 }
 
 // ---- several at once ----
@@ -227,12 +229,15 @@ static Status launch_gated(const Driver& driver, Queue queue, const GatedProduct
         .gating = p.gating,
         .rounded = rounded_rows(p.rounded),
         .counters = pointer<unsigned>(p.counters),
+        .next = {},
     };
     arguments.gate.expert = expert;
     const unsigned blocks = pieces(p.gate.rows, kMatvecWarps);
     if (few)
         return launch_few(driver, queue, p.gate.type, blocks, 1, arguments, {});
     const Dim grid{blocks, unsigned(p.gate.tokens)};
+    if (p.gate.tokens == 1)
+        arguments.next = next_read(driver, p.next, blocks, kWideMatvecBlocks);
     return driver.launch_early(of_type(Kernel::gated_matvec_f32, p.gate.type), grid, {32 * kMatvecWarps}, 0, queue,
                                arguments);
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "kernels/cuda/gating.h"
+#include "kernels/cuda/next_read.h"
 #include "kernels/cuda/norms.h"
 #include "kernels/cuda/prepare_heads.h"
 #include "kernels/cuda/rounded_rows.h"
@@ -82,6 +83,7 @@ struct MatvecParts {
 struct MatvecEnd {
     unsigned* counters;      // zeros, which are zeros again after the launch; null: it ends with nothing
     NormOfRow norm;          // of the launch's only product
+    NextRead next;           // with a norm
     PrepareArguments heads;  // where there is no norm: each head by itself, with a counter of its own
 };
 
@@ -95,6 +97,7 @@ struct GatedMatvecArguments {
     // Not for matvec8: where `out` is also written rounded, and for that (tokens, rows / 32) counters as in MatvecEnd
     RoundedRows rounded;
     unsigned* counters;
+    NextRead next;  // not for matvec8
 };
 
 }  // namespace kernels::cuda

@@ -3,6 +3,7 @@
 
 #include "kernels/cuda/last_block.cuh"
 #include "kernels/cuda/matvec.cuh"
+#include "kernels/cuda/next_read.cuh"
 #include "kernels/cuda/prepare_heads.cuh"
 #include "kernels/cuda/rms_norm.cuh"
 
@@ -26,6 +27,7 @@ __device__ CALLED inline void end_matvec(const MatvecEnd& end, const float* out,
 {
     wait_for_copies<0>();  // `values` lies where copies go
     if (end.norm.weight) {
+        ask_for_next(end.next, blockIdx.x);
         if (is_last_block(end.counters, gridDim.x))
             norm_row<kMatvecWarps * kWarp>(out, rows, end.norm);
         return;

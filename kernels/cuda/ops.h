@@ -152,6 +152,13 @@ struct Product {
     Into into = Into::Place;
 };
 
+/// Weights that the launch behind a launch reads; 0: not known. Where the device can do that, the first launch asks for
+/// some of them as it ends, so that the memory does not rest until the second has begun. No result depends on it.
+struct NextWeights {
+    DevicePtr at = 0;
+    std::size_t bytes = 0;
+};
+
 // For few tokens: the weights are read once for every eight of them. A token's result does not depend on the others.
 Status matvec(const Driver& driver, Queue queue, const Product& p);
 
@@ -161,6 +168,7 @@ struct NormOfResult {
     float epsilon = 0.0f;
     Rows out = {};
     Rounded rounded = {};
+    NextWeights next = {};
 };
 
 // A product of one token, and rms_norm of its result, in one launch; p.rows is a multiple of 32. The results are those
@@ -203,6 +211,7 @@ struct GatedProduct {
     // unsigned zeros, which are zeros again after the launch. gate.rows is a multiple of 32 then. 0: it is not rounded
     Rounded rounded = {};
     DevicePtr counters = 0;
+    NextWeights next = {};
 };
 
 // For few tokens, as matvec. The results are those of matvec, gated and quantize_q8 one after another.
@@ -384,7 +393,7 @@ Status merge_partials(const Driver& driver, Queue queue, const Attention& a, Dev
 // make one after another, to the bit. counters: (rows, heads) unsigned zeros, which are zeros again behind the launch.
 // InvalidValue where `a` leaves blocks to other launches
 Status attend_and_merge(const Driver& driver, Queue queue, const Attention& a, DevicePtr sinks, Rows out,
-                        const Rounded& rounded, DevicePtr counters);
+                        const Rounded& rounded, DevicePtr counters, const NextWeights& next = {});
 // Says whether that is likely to be faster: a thread block joins by itself all that its heads have of a row.
 bool merges_fast_at_end(const Attention& a);
 

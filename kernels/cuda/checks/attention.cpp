@@ -43,16 +43,19 @@ double error_in_one_launch(DeviceMemory& on, const AttentionSequence& s, const P
 {
     const int n = s.heads() * s.c.layout.v_dim;
     const DevicePtr counters = on.put(std::vector<unsigned>(std::size_t(s.c.rows * s.heads()), 0));
+    const std::vector<std::byte> weights(10'000);
+    const NextWeights next{on.put(weights), weights.size()};
     double worst = 0;
     for (int i = 0; i < 2; ++i) {
         const DevicePtr out = on.room(s.out_floats() * sizeof(float));
         if (s.c.layout.v_dim % 32 != 0) {
-            on.keep(attend_and_merge(on.driver(), on.queue(), p.attention, p.sinks, {out, n}, {}, counters));
+            on.keep(attend_and_merge(on.driver(), on.queue(), p.attention, p.sinks, {out, n}, {}, counters, next));
             worst = std::max(worst, share_of_same(on.get<float>(out, s.out_floats()), expected));
             continue;
         }
         const RoundedCheck rounded(on, s.c.rows, n);
-        on.keep(attend_and_merge(on.driver(), on.queue(), p.attention, p.sinks, {out, n}, rounded.to(), counters));
+        on.keep(
+            attend_and_merge(on.driver(), on.queue(), p.attention, p.sinks, {out, n}, rounded.to(), counters, next));
         worst = std::max({worst, share_of_same(on.get<float>(out, s.out_floats()), expected), rounded.error(expected)});
     }
     return worst;

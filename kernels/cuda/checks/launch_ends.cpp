@@ -70,7 +70,8 @@ double norm_error(DeviceMemory& on, TensorType type, int rows, std::mt19937& ran
         p.out.at = on.put(before);
         const RoundedCheck rounded(on, 1, rows);
         const Rows out{on.room(before.size() * sizeof(float)), rows};
-        on.keep(matvec_and_norm(on.driver(), on.queue(), p, {weight, kEpsilon, out, rounded.to()}, counter));
+        on.keep(matvec_and_norm(on.driver(), on.queue(), p,
+                                {weight, kEpsilon, out, rounded.to(), {p.weights, c.weights.size()}}, counter));
         const std::vector<float> norms = on.get<float>(out.at, before.size());
         worst = std::max({worst, share_of_same(on.get<float>(p.out.at, before.size()), sum),
                           share_of_same(norms, on.get<float>(expected, before.size())), rounded.error(norms)});
@@ -106,6 +107,7 @@ double rounding_error(DeviceMemory& on, TensorType type, int rows, std::mt19937&
         const std::vector<float> expected = on.get<float>(out.at, std::size_t(rows));
         p.rounded = rounded.to();
         p.counters = counters;
+        p.next = {p.gate.weights, gates.weights.size()};
         on.keep(gated_matvec(on.driver(), on.queue(), p));
         const std::vector<float> actual = on.get<float>(out.at, std::size_t(rows));
         worst = std::max({worst, share_of_same(actual, expected), rounded.error(actual)});

@@ -29,6 +29,11 @@ What is assumed:
   been measured on no card.
 - Attention ends in the same way with its merge (MERGE_END): the thread block that ends last reads the values of all
   pieces of a KV head's four heads. To each of its threads eight quads of floats are under way at any time.
+- From 9.0 on attention and three of the products ask for the next product's first matrix as they end, a quarter of the
+  second cache at most, a latency after the memory has begun to rest: it goes on at the rate of a product until the next
+  one reads its weights. What has come then is read from the second cache, 24 bytes a cycle and multiprocessor (an H100's
+  5.5 TB/s, as others have measured), while the rest is read from memory; of queries, keys and values before the rest,
+  since more thread blocks compute these than run at once. This has been measured on no card.
 - What happens on the host between two tokens is hidden, but for 15 us.
 - Merging the partials of a layer's attention waited for memory ten times, and once more for each eight pieces of 64
   tokens, since its loads stood behind branches (machine code of fbdae1c; 14 us at 8,192 tokens on an H200, by ncu). Now
@@ -49,6 +54,7 @@ README = HERE.parent / "README.md"
 
 LATENCY_CYCLES = 650
 L2_CYCLES = 300
+L2_BYTES = 24
 LAUNCH_S = 1.8e-6
 ISSUE = 0.75
 MATMUL_ISSUE = 0.578
@@ -71,6 +77,7 @@ class Card:
     bytes_ops: int  # products and additions of 8-bit integers by a multiprocessor's tensor cores in a cycle
     halves_ops: int  # of halves, added up in floats
     matmul: tuple  # instructions of a warp in a step of matmul_q4_k and matmul_q6_k
+    asks_bytes: float = 0  # a quarter of the second cache, where launches ask for what the next one reads
 
     @property
     def copy(self):
@@ -93,10 +100,10 @@ CARDS = [
     Card("RTX 3060", 28, 1.78, 360, 0.91, 2048, 512, MATMUL_8),
     Card("RTX 4060", 24, 2.46, 272, 0.91, 2048, 512, MATMUL_8),
     Card("RTX 4090", 128, 2.52, 1008, 0.91, 2048, 512, MATMUL_8),
-    Card("RTX 5070 Ti", 70, 2.45, 896, 0.91, 2048, 512, MATMUL_12),
+    Card("RTX 5070 Ti", 70, 2.45, 896, 0.91, 2048, 512, MATMUL_12, 12e6),
     Card("A100", 108, 1.41, 1555, 0.88, 4096, 2048, MATMUL_8),
-    Card("H100", 132, 1.755, 3350, 0.86, 8192, 4096, MATMUL_9),
-    Card("H200", 132, 1.755, 4800, 0.86, 8192, 4096, MATMUL_9),
+    Card("H100", 132, 1.755, 3350, 0.86, 8192, 4096, MATMUL_9, 12.5e6),
+    Card("H200", 132, 1.755, 4800, 0.86, 8192, 4096, MATMUL_9, 12.5e6),
 ]  # fmt: skip
 
 # What the review of 2026-11-24 expected of the kernels of then: decode and prefill, tok/s.
@@ -172,30 +179,63 @@ def old_layer(card, tokens):
 INSTRUCTIONS = {"matvec_q4_k": 68, "gated_matvec_q4_k": 98, "matvec_q6_k": 82}
 
 
-def product(card, kind, rows, n, weight_bytes, matrices=1):
-    read = matrices * rows * n * weight_bytes / (OF_A_COPY * card.copy)
+@dataclass(frozen=True)
+class Asked:
+    """Bytes of a product that have been asked for. in_turn: the thread blocks that run first find them, and the others
+    read the rest when these have ended."""
+
+    bytes: float = 0
+    in_turn: bool = False
+
+
+def product(card, kind, rows, n, weight_bytes, matrices=1, asked=Asked()):
+    all_bytes = matrices * rows * n * weight_bytes
+    read = (all_bytes - asked.bytes) / (OF_A_COPY * card.copy)
+    cache = L2_BYTES * card.multiprocessors * card.hz
+    arrived = read + asked.bytes / cache if asked.in_turn else max(read, all_bytes / cache if asked.bytes else 0)
     warps = matrices * rows * n / 1024 * INSTRUCTIONS[kind]
     issued = warps / (card.multiprocessors * 4 * ISSUE * card.hz)
-    return LAUNCH_S + 2 * LATENCY_CYCLES / card.hz + max(read, issued)
+    return LAUNCH_S + 2 * LATENCY_CYCLES / card.hz + max(arrived, issued)
+
+
+def ask(card, matrix_bytes, end_s):
+    """Returns how many bytes of a product's first matrix come while the launch before it ends, which takes end_s, and
+    while the product's thread blocks begin."""
+    seconds = end_s + LAUNCH_S + LATENCY_CYCLES / card.hz  # of the two latencies of a launch the first is lost
+    return min(matrix_bytes, card.asks_bytes, seconds * OF_A_COPY * card.copy)
 
 
 def small_kernels(card, tokens):
     return (MERGE_S + sum(SMALL.values())) * 1.755 / card.ghz
 
 
+def end(card, what):
+    waits, cycles = ENDS[what]
+    return (waits * L2_CYCLES + cycles) / card.hz
+
+
 def ends(card, tokens):
-    waits, cycles = (sum(of) for of in zip(*ENDS.values()))
-    return merge_at_end(card, tokens) + (waits * L2_CYCLES + cycles) / card.hz
+    return merge_at_end(card, tokens) + sum(end(card, what) for what in ENDS)
 
 
 def layer(card, tokens, between=ends):
     small = between(card, tokens)
+
+    def ask_for(rows, n, type_, end_s, in_turn=False):
+        if between != ends:
+            return Asked()  # the kernels of 2026-11-27
+        return Asked(ask(card, rows * n * BYTES[type_], end_s), in_turn)
+
     kv_rate = min(OF_A_COPY * card.copy, 13 * card.multiprocessors * card.hz)
     attend = LAUNCH_S + 13 * LATENCY_CYCLES / card.hz + tokens * KV_BYTES / kv_rate
-    qkv = product(card, "matvec_q4_k", EMBEDDING + 2 * KV, EMBEDDING, BYTES["q4_k"])
-    o = product(card, "matvec_q4_k", EMBEDDING, EMBEDDING, BYTES["q4_k"])
-    gated = product(card, "gated_matvec_q4_k", FEED_FORWARD, EMBEDDING, BYTES["q4_k"], 2)
-    down = [product(card, f"matvec_{t}", EMBEDDING, FEED_FORWARD, BYTES[t]) for t in ("q4_k", "q6_k")]
+    asked = ask_for(EMBEDDING, EMBEDDING, "q4_k", end(card, "norm and quantise"), in_turn=True)
+    qkv = product(card, "matvec_q4_k", EMBEDDING + 2 * KV, EMBEDDING, BYTES["q4_k"], asked=asked)
+    asked = ask_for(EMBEDDING, EMBEDDING, "q4_k", merge_at_end(card, tokens))
+    o = product(card, "matvec_q4_k", EMBEDDING, EMBEDDING, BYTES["q4_k"], asked=asked)
+    asked = ask_for(FEED_FORWARD, EMBEDDING, "q4_k", end(card, "norm and quantise, 2"))
+    gated = product(card, "gated_matvec_q4_k", FEED_FORWARD, EMBEDDING, BYTES["q4_k"], 2, asked)
+    down = [product(card, f"matvec_{t}", EMBEDDING, FEED_FORWARD, BYTES[t],
+                    asked=ask_for(EMBEDDING, FEED_FORWARD, t, end(card, "quantise"))) for t in ("q4_k", "q6_k")]  # fmt: skip
     return small + attend + qkv + o + gated + sum(down) / 2, {
         "matvec_q4_k 6144 x 4096": qkv, "matvec_q4_k 4096 x 4096": o, "gated_matvec_q4_k": gated,
         "matvec_q4_k 4096 x 14336": down[0], "matvec_q6_k 4096 x 14336": down[1],

@@ -1,5 +1,7 @@
 // Tests that decode steps which a GPU is given as graphs have the same bits, and that a new graph is made only where it
 // has to be.
+#include "engine/gguf/gguf_file.h"
+#include "kernels/cuda/device.h"
 #include "tests/engine/run/cuda_conversations.h"
 #include "tests/support/test_program.h"
 
@@ -305,6 +307,43 @@ private Q_SLOTS:
             QCOMPARE(clock.seconds(Part::HostLayers), 0.0);
             QCOMPARE(clock.seconds(Part::KvLink), 0.0);
         }
+    }
+
+    // Attention, gated products and products that a norm follows ask for the weights behind them: never for the first
+    // of the device's layers, nor for experts before they are chosen.
+    void launchesAskForTheNextWeights_data()
+    {
+        QTest::addColumn<QString>("model");
+        QTest::addColumn<QStringList>("tensors");
+        const QStringList dense{"blk.0.attn_output", "blk.0.ffn_gate", "blk.0.ffn_down", "blk.1.attn_q",
+                                "blk.1.attn_output"};
+        QTest::newRow("dense") << "llama" << dense + QStringList{"blk.1.ffn_gate", "blk.1.ffn_down"};
+        QTest::newRow("experts") << "qwen3moe" << QStringList{"blk.0.attn_output", "blk.0.ffn_gate_inp"};
+        QTest::newRow("experts and a shared one")
+            << "ernie4_5-moe" << dense + QStringList{"blk.1.ffn_gate_inp", "blk.1.ffn_down_shexp"};
+    }
+    void launchesAskForTheNextWeights()
+    {
+        QFETCH(QString, model);
+        QFETCH(QStringList, tensors);
+        const LoadRequest request = on_cuda(request_for(model));
+        const auto file = GgufFile::open(request.model);
+        QVERIFY(file);
+        std::uint64_t of_step = 0;
+        for (const QString& name : tensors) {
+            const GgufTensor* const tensor = file->tensor(name.toStdString() + ".weight");
+            QVERIFY2(tensor, qPrintable(name));
+            of_step += tensor->bytes.size();
+        }
+        Gpu gpu;
+        const auto loaded = load(request);
+        QVERIFY(loaded);
+        std::vector<std::uint64_t> asked;
+        const auto note = [&](int) { asked.push_back(cuda::host::asked_bytes); };
+        QVERIFY(run(*loaded, note, {20, 30}).status);
+        QVERIFY(asked.size() > 8);
+        for (std::size_t i = asked.size() - 5; i < asked.size(); ++i)
+            QCOMPARE(asked[i] - asked[i - 1], of_step);
     }
 
     void aLayerThatMovesIsRecordedAgain()

@@ -1,6 +1,7 @@
 // Tests products on the device, for every weight type, beyond what kernel_checks() compares: extreme weights, and what
 // a token may depend on.
 #include "kernels/cuda/checks/products.h"
+#include "kernels/cuda/device.h"
 #include "tests/kernels/cuda/on_device.h"
 #include "tests/support/test_program.h"
 
@@ -182,6 +183,42 @@ private slots:
             const std::vector<float> sum = onDevice(on, c, bias, before);
             for (std::size_t i = 0; i < plain.size(); ++i)
                 QCOMPARE(sum[i], 0.5f + (plain[i] + bias[i % 6]));
+        }
+    }
+
+    // By launches of fewer thread blocks than the device holds at once, and of more.
+    void launchesAskForAQuarterOfTheCacheAtMost()
+    {
+        if (qEnvironmentVariable("SPILLWAY_TEST_DEVICE") == "cuda")
+            QSKIP("a real device does not count");
+        std::mt19937 rng(m_seed);
+        OnDevice on;
+        DeviceMemory& memory = on.memory();
+        const std::size_t quarter = std::size_t(on.driver().info().l2_bytes) / 4;
+        QVERIFY(quarter > 0);
+        const std::vector<std::byte> weights(3 * quarter);
+        const DevicePtr at = memory.put(weights);
+        for (const int rows : {32, 1024}) {
+            const ProductCase c = product_case(TensorType::Q8_0, 32, rows, 1, Fill::Random, rng);
+            const Product p{.type = c.type,
+                            .n = c.n,
+                            .rows = rows,
+                            .weights = memory.put(c.weights),
+                            .tokens = 1,
+                            .x = memory.put(c.x.bytes),
+                            .x_stride = c.x.stride,
+                            .out = {memory.room(std::size_t(rows) * sizeof(float)), rows}};
+            NormOfResult norm{.weight = memory.put(std::vector<float>(std::size_t(rows), 1.0f)),
+                              .epsilon = 1e-5f,
+                              .out = {memory.room(std::size_t(rows) * sizeof(float)), rows}};
+            const DevicePtr counter = memory.put(std::vector<unsigned>{0});
+            for (const std::size_t bytes : {std::size_t(0), std::size_t(16), std::size_t(5008), quarter, 3 * quarter}) {
+                norm.next = {at, bytes};
+                const std::uint64_t before = host::asked_bytes;
+                on.must(matvec_and_norm(on.driver(), on.queue(), p, norm, counter));
+                on.must(on.driver().synchronize(on.queue()));
+                QCOMPARE(host::asked_bytes - before, std::min(bytes, quarter));
+            }
         }
     }
 

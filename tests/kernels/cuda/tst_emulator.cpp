@@ -125,6 +125,12 @@ static void copy_sixteen_bytes(const std::byte* from, unsigned*)
 }
 EMULATED(copy_sixteen_bytes);
 
+static void ask_for_a_line(const std::byte* at, unsigned*)
+{
+    ask_for(at, 128);
+}
+EMULATED(ask_for_a_line);
+
 static void load_rows_of_halves(const std::byte* from, unsigned* to)
 {
     std::uint32_t columns[2][2];
@@ -281,6 +287,7 @@ private slots:
         QTest::newRow("store") << QByteArray("store_two_words") << 8 << QByteArray("store");
         QTest::newRow("half") << QByteArray("load_half") << 2 << QByteArray("multiple of 2");
         QTest::newRow("copy") << QByteArray("copy_sixteen_bytes") << 16 << QByteArray("multiple of 16");
+        QTest::newRow("asked for") << QByteArray("ask_for_a_line") << 16 << QByteArray("multiple of 16");
         QTest::newRow("rows of halves") << QByteArray("load_rows_of_halves") << 16 << QByteArray("multiple of 16");
         QTest::newRow("rows of bytes") << QByteArray("load_rows_of_bytes") << 16 << QByteArray("multiple of 16");
     }

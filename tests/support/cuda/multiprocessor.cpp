@@ -241,6 +241,15 @@ void must_be_aligned(const void* at, std::size_t bytes, Where where)
     running->end_here();
 }
 
+void ask_for(const std::byte* at, std::size_t bytes, Where where)
+{
+    must_be_aligned(at, 16, where);
+    must_be_aligned(at + bytes, 16, where);
+    const volatile std::byte* const last = at + bytes - 1;
+    (void)*at, (void)*last;
+    asked_bytes += bytes;
+}
+
 void copy_async(void* to, const void* from, std::size_t bytes, Where where)
 {
     must_be_aligned(to, bytes, where);
