@@ -86,9 +86,16 @@ void must_be_aligned(const void* at, std::size_t bytes, Where where);
 /// Calls of wait_for_previous() so far, of all threads of all kernels.
 inline std::atomic<std::uint64_t> waits{0};
 
-/// Checks that the bytes can be read, and counts them in asked_bytes.
-void ask_for(const std::byte* at, std::size_t bytes, Where where = Where::here());
+/// Bytes that kernels have asked for so far.
 inline std::atomic<std::uint64_t> asked_bytes{0};
+inline void ask_for(const std::byte* at, std::size_t bytes, Where where = Where::here())
+{
+    must_be_aligned(at, 16, where);
+    must_be_aligned(at + bytes, 16, where);
+    const volatile std::byte *const first = at, *const last = at + bytes - 1;
+    (void)*first, (void)*last;  // they can be read
+    asked_bytes += bytes;
+}
 
 // A copy arrives when it is waited for, not before: a kernel that forgets to wait reads what was there.
 void copy_async(void* to, const void* from, std::size_t bytes, Where where = Where::here());

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <map>
+#include <numeric>
 #include <span>
 #include <thread>
 
@@ -72,7 +73,8 @@ void Multiprocessor::run_threads()
         Thread& t = *threads_[i];
         t.place = {i % blockDim.x, i / blockDim.x % blockDim.y, i / blockDim.x / blockDim.y};
         t.copies.clear();
-        t.uncommitted.clear();
+        t.groups.clear();
+        t.uncommitted = 0;
         t.fiber.start(body, this);
     }
     const unsigned warps = std::max(1u, count_ / kWarpLanes);
@@ -241,37 +243,34 @@ void must_be_aligned(const void* at, std::size_t bytes, Where where)
     running->end_here();
 }
 
-void ask_for(const std::byte* at, std::size_t bytes, Where where)
-{
-    must_be_aligned(at, 16, where);
-    must_be_aligned(at + bytes, 16, where);
-    const volatile std::byte* const last = at + bytes - 1;
-    (void)*at, (void)*last;
-    asked_bytes += bytes;
-}
-
 void copy_async(void* to, const void* from, std::size_t bytes, Where where)
 {
     must_be_aligned(to, bytes, where);
     must_be_aligned(from, bytes, where);
-    running->current().uncommitted.push_back({to, from, bytes});
+    Thread& t = running->current();
+    t.copies.push_back({to, from, bytes});
+    ++t.uncommitted;
 }
 
 void commit_copies()
 {
     Thread& t = running->current();
-    t.copies.push_back(std::move(t.uncommitted));
-    t.uncommitted.clear();
+    t.groups.push_back(t.uncommitted);
+    t.uncommitted = 0;
 }
 
 void wait_for_copies(int groups_still_under_way)
 {
-    auto& groups = running->current().copies;
-    while (groups.size() > std::size_t(groups_still_under_way)) {
-        for (const emulator::Copy& copy : groups.front())
-            std::memcpy(copy.to, copy.from, copy.bytes);
-        groups.erase(groups.begin());
-    }
+    Thread& t = running->current();
+    const auto left = std::size_t(groups_still_under_way);
+    if (t.groups.size() <= left)
+        return;
+    const auto arrived = t.groups.end() - std::ptrdiff_t(left);
+    const auto count = std::accumulate(t.groups.begin(), arrived, std::ptrdiff_t(0));
+    for (const emulator::Copy& copy : std::span(t.copies).first(std::size_t(count)))
+        std::memcpy(copy.to, copy.from, copy.bytes);
+    t.copies.erase(t.copies.begin(), t.copies.begin() + count);
+    t.groups.erase(t.groups.begin(), arrived);
 }
 
 }  // namespace kernels::cuda::host

@@ -37,8 +37,9 @@ struct Standing {
 struct Thread {
     Fiber fiber;
     uint3 place{};
-    std::vector<std::vector<Copy>> copies;
-    std::vector<Copy> uncommitted;
+    std::vector<Copy> copies;         // those that have not arrived, in their order
+    std::vector<std::size_t> groups;  // that were committed: how many copies each has
+    std::size_t uncommitted = 0;      // the last ones of `copies`
 };
 
 /// Holds what is launched. The arguments may be read by several threads.
