@@ -117,7 +117,7 @@ class TestMatMul : public QObject
     {
         QTest::addColumn<const CpuKernels*>("table");
         QTest::addColumn<TensorType>("type");
-        test_support::PartOfAll part(4);
+        test_support::PartOfAll part(8);
         for (const CpuKernels& table : tablesToTest())
             for (const kernels::TypeTraits& traits : kernels::all_tensor_types())
                 if (part.takes_next())

@@ -16,9 +16,14 @@ namespace cuda = kernels::cuda;
 
 namespace {
 
-constexpr Lengths kTurn = {20, 40};
+#ifdef SPILLWAY_SANITIZED  // where a step takes many times as long
+constexpr Lengths kTurn = {20, 34}, kLongTurn = {20, 60};
+constexpr Lengths kShortPrompt = {12, 26};  // of few rows
+#else
+constexpr Lengths kTurn = {20, 40}, kLongTurn = {20, 80};
 constexpr Lengths kShortPrompt = {12, 40};  // of few rows
-constexpr Lengths kLongPrompt = {80, 84};   // in two steps of 40
+#endif
+constexpr Lengths kLongPrompt = {80, 84};  // in two steps of 40
 
 LoadRequest with_host_experts(const QString& name, std::optional<int> layers)
 {
@@ -176,7 +181,8 @@ private Q_SLOTS:
             copies ? with_copies("qwen3moe", 0.5) : with_host_experts("qwen3moe", PlacementOptions::kAllLayers);
         if (!copies)
             request.placement.expert_cache_bytes = 0;
-        const Recorded resident = recorded(with_host_experts("qwen3moe", 0)), hosts = recorded(request);
+        static const Recorded resident = recorded(with_host_experts("qwen3moe", 0));  // the same for each row
+        const Recorded hosts = recorded(request);
         QVERIFY(resident.graphs > 0);
         QVERIFY(hosts.graphs > resident.graphs);  // a graph ends where the host computes
         QCOMPARE(hosts.copies, resident.copies);
@@ -254,33 +260,34 @@ private Q_SLOTS:
         QVERIFY(room > 0);
         std::mt19937 random(m_seed);
         bool had_copies = false, had_none = false;
-        const Run here = run(*model,
-                             [&](int done) {
-                                 ModelPlacement& placement = model->placement();
-                                 switch (done == 50 ? 3 : random() % 6) {
-                                 case 0:
-                                     QVERIFY(placement.apply(SetExpertCache{room * std::int64_t(random() % 4) / 3}));
-                                     break;
-                                 case 1:
-                                     QVERIFY(placement.apply(SetHostExperts{int(random() % 3)}));
-                                     break;
-                                 case 2:
-                                     QVERIFY(placement.apply(SetDeviceLayers{int(random() % 3)}));
-                                     break;
-                                 case 3:
-                                     QVERIFY(placement.apply(SetExpertCache{0}));
-                                     placement.settle();
-                                     break;
-                                 default:
-                                     QVERIFY(placement.apply(SetDeviceLayers{PlacementOptions::kAllLayers}));
-                                     placement.settle();
-                                 }
-                                 (placement.telemetry()->expert_cache_bytes > 0 ? had_copies : had_none) = true;
-                             },
-                             {20, 80});
+        const Run here = run(
+            *model,
+            [&](int done) {
+                ModelPlacement& placement = model->placement();
+                switch (done == 50 ? 3 : random() % 6) {
+                case 0:
+                    QVERIFY(placement.apply(SetExpertCache{room * std::int64_t(random() % 4) / 3}));
+                    break;
+                case 1:
+                    QVERIFY(placement.apply(SetHostExperts{int(random() % 3)}));
+                    break;
+                case 2:
+                    QVERIFY(placement.apply(SetDeviceLayers{int(random() % 3)}));
+                    break;
+                case 3:
+                    QVERIFY(placement.apply(SetExpertCache{0}));
+                    placement.settle();
+                    break;
+                default:
+                    QVERIFY(placement.apply(SetDeviceLayers{PlacementOptions::kAllLayers}));
+                    placement.settle();
+                }
+                (placement.telemetry()->expert_cache_bytes > 0 ? had_copies : had_none) = true;
+            },
+            kLongTurn);
         QVERIFY2(here.status, here.status ? "" : here.status.error().what.c_str());
         QVERIFY(had_copies && had_none);
-        QVERIFY(distance(here.logits, run(*cpu, {}, {20, 80}).logits) < 0.05);
+        QVERIFY(distance(here.logits, run(*cpu, {}, kLongTurn).logits) < 0.05);
         model.reset();
         QCOMPARE(gpu.complaints(), std::string());
     }
@@ -332,7 +339,12 @@ private Q_SLOTS:
         }
         std::mt19937 random(m_seed);
         int noted = 0, tried = 0, reached = 0;
-        // The first ones one by one, then further and further apart.
+        // The first ones one by one, then further and further apart: with sanitizers about half as many.
+#ifdef SPILLWAY_SANITIZED
+        constexpr int kDenser = 1;
+#else
+        constexpr int kDenser = 2;
+#endif
         for (int call = opening + 1; call < all; ++tried) {
             Gpu gpu;
             gpu.emulated()->fail_call(call, cuda::Status(status));
@@ -349,7 +361,7 @@ private Q_SLOTS:
             QCOMPARE(gpu.emulated()->fault(), std::string());
             if (cuda::is_device_lost(cuda::Status(status)))  // else the call that fails may be one that gives back
                 QCOMPARE(gpu.emulated()->leaks(), std::string());
-            call += 1 + int(random() % unsigned(1 + (call - opening) / 2));
+            call += 1 + int(random() % unsigned(1 + (call - opening) / kDenser));
         }
         const QString counts = QString("of %1 calls %2 were made, %3 noted").arg(tried).arg(reached).arg(noted);
         QVERIFY2(reached > tried / 2, qPrintable(counts));

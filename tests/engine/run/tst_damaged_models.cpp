@@ -213,7 +213,7 @@ private Q_SLOTS:
     void everyKeyAtItsBounds_data()
     {
         QTest::addColumn<QString>("model");
-        test_support::PartOfAll part(4);
+        test_support::PartOfAll part(6);
         for (const char* name : {"llama", "qwen3moe", "gemma2", "gpt-oss", "phi3-longrope", "mistral3", "glm4moe",
                                  "llama4", "muse-glimmer", "gemma4-e", "gemma4-moe", "nemotron_h_moe", "gemma3n",
                                  "qwen4exp", "deepseek2", "deepseek2-kv_b", "qwen35", "falcon-h1", "lfm2"})

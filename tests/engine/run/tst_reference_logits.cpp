@@ -174,7 +174,7 @@ private Q_SLOTS:
     {
         QTest::addColumn<QString>("base");
         QTest::addColumn<int>("threads");
-        PartOfAll part(8);
+        PartOfAll part(12);
         for (const QString& base : models_of(Which::All))
             for (const int threads : {2, 3})
                 if (part.takes_next())

@@ -39,8 +39,9 @@ bool is_of_a_kernel(std::string_view name, std::string_view file)
 
 std::vector<Variable> read_symbols()
 {
-    std::ifstream in("/proc/self/exe", std::ios::binary);
-    const std::string file{std::istreambuf_iterator<char>(in), {}};
+    std::ifstream in("/proc/self/exe", std::ios::binary | std::ios::ate);
+    std::string file(std::size_t(in.tellg()), '\0');  // in one go: it has some hundred megabytes
+    in.seekg(0).read(file.data(), std::streamsize(file.size()));
     const auto header = at<Elf64_Ehdr>(file, 0);
     std::vector<Variable> found;
     for (unsigned i = 0; i < header.e_shnum; ++i) {
