@@ -21,7 +21,10 @@ namespace fs = std::filesystem;
 std::string text_of(const fs::path& path)
 {
     std::ifstream file(path);
-    return {std::istreambuf_iterator<char>(file), {}};
+    std::string text;
+    for (char part[4096]; file.read(part, sizeof part) || file.gcount() > 0;)
+        text.append(part, std::size_t(file.gcount()));
+    return text;
 }
 
 /// The cgroup's own folder and its parents up to the root of the tree: each may set a limit. In a container the path

@@ -7,7 +7,6 @@
 #include "kernels/cuda/attend.h"
 #include "kernels/cuda/device.h"
 #include "kernels/cuda/merge_at_end.cuh"
-#include "kernels/cuda/next_read.cuh"
 #include "kernels/cuda/reduce.cuh"
 
 namespace kernels::cuda {
@@ -107,10 +106,8 @@ __device__ inline void attend_pieces(const AttendArguments& a, const Prepare& pr
             in_global_memory(reinterpret_cast<const std::byte*>(column) + std::size_t(of.kv_head) * a.layout.bytes());
         attend_piece(Piece{block, begin, first, last}, of.count, partial);
     }
-    if (a.at_end.counters) {
-        ask_for_next(a.at_end.next, (blockIdx.z * gridDim.y + blockIdx.y) * gridDim.x + blockIdx.x);
+    if (a.at_end.counters)
         merge_at_end(a, heads);
-    }
 }
 
 }  // namespace kernels::cuda

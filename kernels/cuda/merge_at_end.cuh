@@ -4,6 +4,7 @@
 
 #include "kernels/cuda/attend.h"
 #include "kernels/cuda/last_block.cuh"
+#include "kernels/cuda/next_read.cuh"
 #include "kernels/cuda/q8_rows.cuh"
 #include "kernels/cuda/quads.cuh"
 #include "kernels/cuda/reduce.cuh"
@@ -296,6 +297,7 @@ __device__ inline void MergeAtEnd::add_turns(const Turns& t, float4 (&sums)[kSlo
 /// Ends a thread block that has attended its pieces. heads: that a thread block of the kernel takes
 __device__ CALLED inline void merge_at_end(const AttendArguments& a, int heads)
 {
+    ask_for_next(a.at_end.next, (blockIdx.z * gridDim.y + blockIdx.y) * gridDim.x + blockIdx.x);
     if (is_last_block(a.at_end.counters + int(blockIdx.z) * int(gridDim.x) + int(blockIdx.x), gridDim.y))
         MergeAtEnd(a, heads).merge();
 }
