@@ -194,7 +194,7 @@ Item {
             click(seen(row, "fetch"));
             tryVerify(() => part("fetch0").fetchState === Fetch.Done, 15000);
             tryVerify(() => Bench.catalogue.total === 1); // and the catalogue has it
-            compare(seen(row, "fetch").visible, false);
+            tryVerify(() => !seen(row, "fetch").visible);
             verify(seen(part("quant0"), "fetch").visible);
             click(seen(part("fetch0"), "openFetched"));
             tryVerify(() => Bench.models.current.known);
