@@ -151,13 +151,14 @@ void CudaAttention::attend_many(const CudaAttending& a)
     const int most = blocks_of_launch(a.launch, calls_.driver().info());
     KvBlocks runs = step.cache.open(*step.one().sequence, a.l, LayerOn::Device, first_block, last_block);
     while (runs.next())
-        for (int begin = runs.first(), end = begin; begin < runs.last(); begin = end) {
-            end = runs.last() - begin > most ? begin + most : runs.last();
+        for (int begin = runs.first(); begin < runs.last();) {
+            const int end = runs.last() - begin > most ? begin + most : runs.last();
             cuda::Attention launch = a.launch;
             launch.begin = begin;
             launch.end = end;
             const cuda::Carried carried{cuda_address(carried_), begin == first_block, end == last_block};
             calls_.launch(cuda::attend_many, launch, carried, cuda_address(a.p.sinks), a.out);
+            begin = end;
         }
 }
 
