@@ -266,10 +266,10 @@ void wait_for_copies(int groups_still_under_way)
     if (t.groups.size() <= left)
         return;
     const auto arrived = t.groups.end() - std::ptrdiff_t(left);
-    const auto count = std::accumulate(t.groups.begin(), arrived, std::ptrdiff_t(0));
-    for (const emulator::Copy& copy : std::span(t.copies).first(std::size_t(count)))
+    const std::size_t count = std::accumulate(t.groups.begin(), arrived, std::size_t(0));
+    for (const emulator::Copy& copy : std::span(t.copies).first(count))
         std::memcpy(copy.to, copy.from, copy.bytes);
-    t.copies.erase(t.copies.begin(), t.copies.begin() + count);
+    t.copies.erase(t.copies.begin(), t.copies.begin() + std::ptrdiff_t(count));
     t.groups.erase(t.groups.begin(), arrived);
 }
 
