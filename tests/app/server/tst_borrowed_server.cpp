@@ -151,6 +151,7 @@ private Q_SLOTS:
     {
         OpenWindow window(engine::make_engine());
         QVERIFY(window.load(file("one.gguf")));
+        QTRY_COMPARE(window.names(), QStringList("one"));  // the server hears of it a moment later
         engine::Request request;
         request.messages = {{"user", "What is a KV cache?"}};
         request.sampling.seed = 3;
