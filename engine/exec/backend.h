@@ -88,7 +88,7 @@ struct FollowingNorm {
     Vector weight = nullptr;
     float epsilon = 0.0f;
     const Matrix* reader = nullptr;
-    const Matrix* next = nullptr;  // the matrix that is read next, from its first byte on
+    const Matrix* next = nullptr;  // the matrix that is read first behind the norm
 };
 
 /// Says which rows a step has. All rows of a sequence follow each other, and no sequence has two groups.

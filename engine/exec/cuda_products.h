@@ -61,7 +61,7 @@ public:
     /// Says where the kernel that computes x shall write its rows rounded as well, because `reader` multiplies them
     /// next; nowhere where `reader` needs no rounded rows.
     kernels::cuda::Rounded rounded_for(const Matrix& reader, Rows& x) const;
-    /// Tells a launch which weights the next one reads.
+    /// Returns the weights of the matrix that the next launch reads; none where it is null or empty.
     static kernels::cuda::NextWeights next_weights(const Matrix* next);
     /// Makes a gated product round its result, rows of `out`, for the reader.
     void round_at_end(kernels::cuda::GatedProduct& product, const Matrix& reader, Rows& out);

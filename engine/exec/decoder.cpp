@@ -51,7 +51,7 @@ const Matrix& feed_forward_reader(const LayerWeights& w)
     return w.gate ? w.gate : w.up;
 }
 
-/// Returns the matrix that the feed-forward part reads first. It is not the reader where a router chooses that.
+/// Returns the matrix that the feed-forward part reads first. Where a router chooses among experts, it is the router's.
 const Matrix& feed_forward_begins_with(const LayerWeights& w)
 {
     return w.router && !w.experts_norm ? w.router : feed_forward_reader(w);

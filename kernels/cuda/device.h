@@ -249,8 +249,8 @@ __device__ inline void ask_for([[maybe_unused]] const void* at)
     asm volatile("prefetch.global.L2 [%0];" ::"l"(__cvta_generic_to_global(at)));
 #endif
 }
-/// The same for many bytes at once, by hardware of its own, which keeps no other access waiting. Both are multiples of
-/// 16. Devices before 9.0 have no such hardware, and do nothing.
+/// Prefetches many bytes at once. A unit of the hardware does it that keeps no other access waiting; devices before 9.0
+/// have none, and do nothing. Address and size are multiples of 16.
 __device__ inline void ask_for([[maybe_unused]] const std::byte* at, [[maybe_unused]] unsigned bytes)
 {
 #ifndef __CUDACC__

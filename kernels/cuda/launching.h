@@ -22,8 +22,9 @@ inline RoundedRows rounded_rows(const Rounded& to)
     return {pointer<std::byte>(to.rows.at), pointer<std::byte>(to.residual), to.rows.stride};
 }
 
-/// Divides what a launch asks for among its last thread blocks, as many as a device holds at once: those before read
-/// the launch's own weights for a while yet. blocks: of the launch; at_once: on a multiprocessor
+/// Divides what a launch asks for among its last thread blocks, as many as the device runs at once. The others ask for
+/// nothing, since the launch's own weights are still being read when they end. blocks: how many the launch has;
+/// at_once: how many a multiprocessor runs at once
 inline NextRead next_read(const Driver& driver, const NextWeights& next, unsigned blocks, int at_once)
 {
     constexpr unsigned kLine = 128;

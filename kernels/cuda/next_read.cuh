@@ -1,4 +1,4 @@
-// Asks for the memory that the next launch reads first.
+// Prefetches the memory that the next launch reads first.
 #pragma once
 
 #include "kernels/cuda/device.h"
@@ -6,7 +6,7 @@
 
 namespace kernels::cuda {
 
-/// Asks for the part of a thread block, whose threads all call this when they need no more memory themselves.
+/// Prefetches the share of one thread block. All its threads call this once they have read their own weights.
 __device__ inline void ask_for_next(const NextRead& next, unsigned block)
 {
     if (threadIdx.x > 0 || !next.at || block < next.first_block)

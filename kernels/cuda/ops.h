@@ -152,8 +152,9 @@ struct Product {
     Into into = Into::Place;
 };
 
-/// Weights that the launch behind a launch reads; 0: not known. Where the device can do that, the first launch asks for
-/// some of them as it ends, so that the memory does not rest until the second has begun. No result depends on it.
+/// Weights that the next launch in the queue reads; 0: they are not known. On devices from 9.0 on a launch prefetches
+/// some of them into the second-level cache as it ends, so that the memory is busy until the next launch has begun. No
+/// result depends on it.
 struct NextWeights {
     DevicePtr at = 0;
     std::size_t bytes = 0;

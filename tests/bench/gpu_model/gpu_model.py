@@ -198,7 +198,7 @@ def product(card, kind, rows, n, weight_bytes, matrices=1, asked=Asked()):
     return LAUNCH_S + 2 * LATENCY_CYCLES / card.hz + max(arrived, issued)
 
 
-def ask(card, matrix_bytes, end_s):
+def asked_bytes(card, matrix_bytes, end_s):
     """Returns how many bytes of a product's first matrix come while the launch before it ends, which takes end_s, and
     while the product's thread blocks begin."""
     seconds = end_s + LAUNCH_S + LATENCY_CYCLES / card.hz  # of the two latencies of a launch the first is lost
@@ -224,7 +224,7 @@ def layer(card, tokens, between=ends):
     def ask_for(rows, n, type_, end_s, in_turn=False):
         if between != ends:
             return Asked()  # the kernels of 2026-11-27
-        return Asked(ask(card, rows * n * BYTES[type_], end_s), in_turn)
+        return Asked(asked_bytes(card, rows * n * BYTES[type_], end_s), in_turn)
 
     kv_rate = min(OF_A_COPY * card.copy, 13 * card.multiprocessors * card.hz)
     attend = LAUNCH_S + 13 * LATENCY_CYCLES / card.hz + tokens * KV_BYTES / kv_rate
