@@ -28,13 +28,13 @@ cuda::DriverTable tableThatCounts()
     return table;
 }
 
-struct Answer {
+struct SampledAnswer {
     std::string text;
     int tokens = 0;
     int rows_fetched = 0;
 };
 
-Answer answer(const SamplingOptions& sampling)
+SampledAnswer sampledAnswer(const SamplingOptions& sampling)
 {
     const std::unique_ptr<Engine> engine = make_engine();
     const auto info = engine->load(on_cuda(request_for("llama")), {}, {});
@@ -117,8 +117,8 @@ private Q_SLOTS:
             sampling.min_p = 0.01f;
             sampling.seed = seed;
             Gpu gpu(table);
-            const Answer few = answer(sampling);
-            const Answer all = answer(withAllLogits(sampling));
+            const SampledAnswer few = sampledAnswer(sampling);
+            const SampledAnswer all = sampledAnswer(withAllLogits(sampling));
             QVERIFY(few.tokens > 1);
             QCOMPARE(few.text, all.text);
             QCOMPARE(few.tokens, all.tokens);
@@ -136,7 +136,7 @@ private Q_SLOTS:
         SamplingOptions sampling;
         sampling.top_k = 0;
         sampling.seed = 1;
-        const Answer all = answer(sampling);
+        const SampledAnswer all = sampledAnswer(sampling);
         QVERIFY(all.rows_fetched >= all.tokens);
     }
 };
