@@ -50,6 +50,8 @@ int layers_when_settled(ModelPlacement& placement)
 int layers_beside_program(Gpu& gpu, ModelPlacement& placement, std::int64_t held_bytes)
 {
     let_program_hold(gpu, placement, held_bytes);
+    (void)layers_when_settled(placement);
+    let_program_hold(gpu, placement, held_bytes);  // it may have taken what was given up for it only now
     return layers_when_settled(placement);
 }
 
