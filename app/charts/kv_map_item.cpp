@@ -22,7 +22,6 @@ void KvMapItem::takeMap()
         return;
     m_map = monitor()->kvMap();
     Q_EMIT mapChanged();
-    Q_EMIT hoveredChanged();
     layOut();
 }
 
@@ -52,6 +51,8 @@ void KvMapItem::layOut()
     m_layout =
         m_map ? KvMapLayout(m_map->columns, m_map->layers, width(), m_mostHeight, m_unit, states) : KvMapLayout();
     setImplicitHeight(m_layout.height());
+    if (m_pointed)
+        Q_EMIT pointedChanged();  // it lies elsewhere, or is another one
     redrawSoon();
 }
 
@@ -161,11 +162,7 @@ void KvMapItem::hoverMoveEvent(QHoverEvent* event)
     auto cell = m_layout.at(event->position());
     if (cell && cell->column == KvMapLayout::kState && stateCell(cell->band).isEmpty())
         cell.reset();
-    const bool same = cell.has_value() == m_hovered.has_value() &&
-                      (!cell || (cell->column == m_hovered->column && cell->band == m_hovered->band));
-    m_hovered = cell;
-    if (!same)
-        Q_EMIT hoveredChanged();
+    point(cell);
 }
 
 void KvMapItem::hoverLeaveEvent(QHoverEvent*)
@@ -173,17 +170,41 @@ void KvMapItem::hoverLeaveEvent(QHoverEvent*)
     forgetPointer();
 }
 
-void KvMapItem::forgetPointer()
+void KvMapItem::step(int columns, int bands)
 {
-    if (!m_hovered)
+    if (this->columns() == 0)
         return;
-    m_hovered.reset();
-    Q_EMIT hoveredChanged();
+    KvMapLayout::Cell to;
+    if (m_pointed) {
+        to.column = std::clamp(m_pointed->column + columns, KvMapLayout::kState, this->columns() - 1);
+        to.band = std::clamp(m_pointed->band + bands, 0, m_layout.bands() - 1);
+    }
+    if (to.column == KvMapLayout::kState && stateCell(to.band).isEmpty())
+        to.column = 0;
+    point(to);
 }
 
-QVariantMap KvMapItem::hovered() const
+void KvMapItem::forgetPointer()
 {
-    return m_hovered ? cell(m_hovered->column, m_hovered->band) : QVariantMap();
+    point({});
+}
+
+void KvMapItem::point(std::optional<KvMapLayout::Cell> cell)
+{
+    if (cell == m_pointed)
+        return;
+    m_pointed = cell;
+    Q_EMIT pointedChanged();
+}
+
+QVariantMap KvMapItem::pointed() const
+{
+    return m_pointed ? cell(m_pointed->column, m_pointed->band) : QVariantMap();
+}
+
+QRectF KvMapItem::mark() const
+{
+    return pointed().isEmpty() ? QRectF() : m_layout.rect(*m_pointed);
 }
 
 QVariantMap KvMapItem::stateCell(int band) const

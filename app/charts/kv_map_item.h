@@ -40,7 +40,8 @@ class KvMapItem : public MonitorItem
     Q_PROPERTY(int statesOnDevice READ statesOnDevice NOTIFY mapChanged)
     Q_PROPERTY(int statesOnHost READ statesOnHost NOTIFY mapChanged)
     Q_PROPERTY(double stateBytes READ stateBytes NOTIFY mapChanged)
-    Q_PROPERTY(QVariantMap hovered READ hovered NOTIFY hoveredChanged)
+    Q_PROPERTY(QVariantMap pointed READ pointed NOTIFY pointedChanged)
+    Q_PROPERTY(QRectF mark READ mark NOTIFY pointedChanged)
 
 public:
     explicit KvMapItem(QQuickItem* parent = nullptr);
@@ -55,20 +56,23 @@ public:
     int statesOnDevice() const { return allStates().device; }
     int statesOnHost() const { return allStates().host; }
     double stateBytes() const { return double(allStates().bytes); }
-    /// Returns what is known of the cell under the pointer: column, firstToken, lastToken, firstLayer, lastLayer, host,
-    /// device, moving, window (layers there), pinned, bytes; and of what moved it last: movedAt, movedHow, movedWhy,
-    /// absent where nothing has. Of a states' cell: states, firstLayer, lastLayer, host, device, bytes.
-    /// Empty: the pointer is on none.
-    QVariantMap hovered() const;
-    /// Does the same for any cell, for the keyboard and for tests; `column` -1: the cell of the band's states.
+    /// Returns what is known of the cell that the pointer or the keyboard points at: column, firstToken, lastToken,
+    /// firstLayer, lastLayer, host, device, moving, window (layers there), pinned, bytes; and of what moved it last:
+    /// movedAt, movedHow, movedWhy, absent where nothing has. Of a states' cell: states, firstLayer, lastLayer, host,
+    /// device, bytes. Empty: none is pointed at.
+    QVariantMap pointed() const;
+    QRectF mark() const;  // where that cell lies in this item; empty: none is pointed at
+    /// Does the same for any cell, for tests; `column` -1: the cell of the band's states.
     Q_INVOKABLE QVariantMap cell(int column, int band) const;
-    /// Forgets the cell under the pointer: the item was moved away from there.
+    /// Points at another cell, this many columns and bands further; at the first if none was pointed at.
+    Q_INVOKABLE void step(int columns, int bands);
+    /// Points at none any more: the item was moved away from under the pointer, or the keyboard left it.
     Q_INVOKABLE void forgetPointer();
 
 Q_SIGNALS:
     void looksChanged();
     void mapChanged();
-    void hoveredChanged();
+    void pointedChanged();
 
 protected:
     void onMeasured() override { takeMap(); }
@@ -89,6 +93,7 @@ private:
     };
     void takeMap();
     void layOut();
+    void point(std::optional<KvMapLayout::Cell> cell);
     Layers layersOf(KvMapLayout::Cell cell) const;
     States statesOf(int firstLayer, int lastLayer) const;
     States allStates() const { return m_map ? statesOf(0, m_map->layers - 1) : States(); }
@@ -105,5 +110,5 @@ private:
     double m_unit = 4;
     double m_mostHeight = 120;
     int m_lightFirst = -1, m_lightLast = -1;  // tokens; -1: none
-    std::optional<KvMapLayout::Cell> m_hovered;
+    std::optional<KvMapLayout::Cell> m_pointed;
 };

@@ -16,6 +16,7 @@ public:
     struct Cell {
         int column = 0;  // kState: none, but the states of the band's recurrent layers
         int band = 0;
+        bool operator==(const Cell&) const = default;
     };
     static constexpr int kState = -1;
 

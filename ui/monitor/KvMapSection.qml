@@ -13,7 +13,7 @@ ColumnLayout {
     required property PressureMonitor monitor
     required property ChatController chat
 
-    readonly property var under: map.hovered
+    readonly property var under: map.pointed
     readonly property var pinned: chat.pins.messages
     readonly property bool hasStates: map.statesOnDevice + map.statesOnHost > 0
     readonly property var blocks: [
@@ -36,7 +36,7 @@ ColumnLayout {
     function forgetPointer() {
         map.forgetPointer();
     }
-    // Describes the cell under the pointer in words.
+    // Describes a cell in words.
     function where(cell: var): string {
         const parts = [];
         if (cell.device > 0)
@@ -89,6 +89,7 @@ ColumnLayout {
         Layout.fillWidth: true
         Layout.preferredHeight: implicitHeight
         z: 1 // its card lies over the items below
+        activeFocusOnTab: columns > 0
         visible: root.monitor.hasModel || columns > 0 // in this order: being seen, it takes the map, which sets its columns
         monitor: root.monitor
         unit: Theme.px(4)
@@ -103,11 +104,44 @@ ColumnLayout {
         lightColor: Theme.text
         lightFirst: root.monitor.ofAnother ? -1 : root.chat.lit.first
         lightLast: root.monitor.ofAnother ? -1 : root.chat.lit.last
-        onHoveredChanged: root.chat.lit.pointAtToken(root.under.column === undefined || root.monitor.ofAnother ? -1 : root.under.firstToken)
+        onPointedChanged: root.chat.lit.pointAtToken(root.under.column === undefined || root.monitor.ofAnother ? -1 : root.under.firstToken)
+
+        onActiveFocusChanged: {
+            if (!activeFocus)
+                forgetPointer();
+        }
 
         Accessible.role: Accessible.Graphic
         Accessible.name: root.spoken
+        Accessible.description: card.text
+        Accessible.focusable: true
 
+        Keys.onLeftPressed: step(-1, 0)
+        Keys.onRightPressed: step(1, 0)
+        Keys.onUpPressed: step(0, -1)
+        Keys.onDownPressed: step(0, 1)
+        Keys.onPressed: event => {
+            if (event.key === Qt.Key_Home)
+                step(-columns, 0);
+            else if (event.key === Qt.Key_End)
+                step(columns, 0);
+            else
+                return;
+            event.accepted = true;
+        }
+
+        FocusRing { visible: map.activeFocus }
+        Rectangle {
+            objectName: "kvMapMark"
+            x: map.mark.x - 1
+            y: map.mark.y - 1
+            width: map.mark.width + 1
+            height: map.mark.height + 1
+            visible: map.activeFocus && map.mark.width > 0
+            color: "transparent"
+            border.width: 1
+            border.color: Theme.text
+        }
         // The card lies over the items below, which do not move.
         Rectangle {
             y: map.height + Theme.gapTiny

@@ -35,7 +35,7 @@ RowLayout {
         source: "qrc:/icons/more.svg"
         size: Theme.px(32)
         pictureSize: Theme.px(18)
-        onClicked: recordings.popup()
+        onClicked: recordings.popup(this, 0, height)
 
         RecordingMenu {
             id: recordings

@@ -619,11 +619,38 @@ Item {
             const map = part("kvMap"), view = part("panelView");
             reveal(map);
             mouseMove(map, 3, map.height / 2);
-            tryVerify(() => map.hovered.column !== undefined);
+            tryVerify(() => map.pointed.column !== undefined);
             tryVerify(() => part("kvMapCard").text !== "");
             view.contentY = view.contentY > 40 ? view.contentY - 40 : view.contentY + 40;
-            tryVerify(() => map.hovered.column === undefined);
+            tryVerify(() => map.pointed.column === undefined);
             compare(part("kvMapCard").text, "");
+        }
+
+        function test_the_kv_map_is_read_by_keys() {
+            open();
+            ask("one two three");
+            tryVerify(() => Bench.chat.messages.count === 2 && !Bench.chat.turn.busy);
+            const map = part("kvMap"), said = () => part("kvMapCard").text;
+            verify(map.activeFocusOnTab);
+            map.forceActiveFocus(Qt.TabFocusReason);
+            compare(said(), "");
+            keyClick(Qt.Key_Right);
+            verify(said().startsWith("Tokens 0–"), said());
+            compare(map.Accessible.description, said());
+            keyClick(Qt.Key_Right);
+            verify(said().startsWith("Tokens 256–"), said());
+            verify(part("kvMapMark").visible);
+            const band = map.pointed.firstLayer;
+            keyClick(Qt.Key_Down);
+            verify(map.pointed.firstLayer > band);
+            keyClick(Qt.Key_End);
+            compare(map.pointed.column, map.columns - 1);
+            keyClick(Qt.Key_Home);
+            keyClick(Qt.Key_Left); // there is nothing
+            compare(map.pointed.column, 0);
+            part("panelClose").forceActiveFocus(Qt.TabFocusReason);
+            compare(said(), "");
+            verify(!part("kvMapMark").visible);
         }
 
         function test_a_message_and_its_cells_light_each_other() {
