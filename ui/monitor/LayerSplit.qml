@@ -42,7 +42,6 @@ RowLayout {
         asking: root.placement.asking
         restMs: 700
         onChosen: root.placement.setLayers(value)
-        Keys.onEscapePressed: event => event.accepted = giveUp()
 
         function changes(): bool {
             return value !== root.placement.wantedLayers || root.placement.automatic;

@@ -51,6 +51,9 @@ ThinSlider {
         event.accepted = false;
     }
     Keys.onReturnPressed: apply()
+    // Esc gives up a choice that waits, and is the window's where there is none.
+    Keys.onShortcutOverride: event => event.accepted = event.key === Qt.Key_Escape && rest.running
+    Keys.onEscapePressed: event => event.accepted = giveUp()
 
     Binding {
         target: root

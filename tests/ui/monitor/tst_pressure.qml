@@ -172,6 +172,26 @@ Item {
             tryVerify(() => findChild(part("topSplit"), "splitLabel").text === chosen + " of 16 layers");
         }
 
+        // While an answer runs, Esc is for the choice first: it neither ends the answer nor lets layers move.
+        function test_a_choice_that_waits_is_given_up() {
+            open({ panel: true, tokens: 4000, tokenMs: 20, device: { layers: 12, total: 8e9, weights: 4e9, kv: 1e9 } });
+            ask("hello");
+            tryVerify(() => lastText() !== "");
+            for (const handle of [slider("topSplit"), part("watermarkRowSlider")]) {
+                const value = handle.value;
+                handle.forceActiveFocus(Qt.TabFocusReason);
+                keyClick(Qt.Key_Left);
+                verify(handle.value < value);
+                keyClick(Qt.Key_Escape);
+                compare(handle.value, value);
+                wait(handle.restMs + 50);
+                compare(Bench.commands().length, 0);
+                verify(Bench.chat.turn.busy);
+            }
+            keyClick(Qt.Key_Escape);
+            tryVerify(() => !Bench.chat.turn.busy);
+        }
+
         function test_the_split_by_the_keyboard() {
             open();
             const handle = slider("topSplit");
