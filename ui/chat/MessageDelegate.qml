@@ -45,6 +45,7 @@ Item {
     signal attachmentShown(string name, string text, int characters)
     signal versionRequested(int step)
     signal foldRequested(bool folded)
+    signal leaveRequested // the keyboard should go elsewhere
 
     readonly property bool mine: author === MessageModel.User
     readonly property bool live: status === MessageModel.Queued || status === MessageModel.Waiting || status === MessageModel.Streaming
@@ -183,6 +184,7 @@ Item {
             chat: root.chat
             message: root
             last: root.last
+            onLeaveRequested: root.leaveRequested()
         }
         MessageFooter {
             id: actions

@@ -83,6 +83,7 @@ FocusScope {
         columnWidth: root.columnWidth
         onLinkRequested: link => linkDialog.ask(link)
         onAttachmentShown: (name, text, characters) => attachmentText.show(name, text, characters)
+        onLeaveRequested: root.leaveRequested()
     }
     ListScrollBar {
         view: view

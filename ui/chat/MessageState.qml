@@ -16,6 +16,8 @@ RowLayout {
     readonly property bool queued: message.status === MessageModel.Queued
     readonly property bool wanted: failed || queued || message.unanswered
 
+    signal leaveRequested // the button vanishes, so the keyboard should go elsewhere
+
     spacing: Theme.gapSmall
 
     Notice {
@@ -27,6 +29,7 @@ RowLayout {
         actionText: !root.last || !root.chat.turn.canSend || root.chat.context.tooLongTokens !== 0 ? ""
                   : root.message.canContinue ? qsTr("Go on") : qsTr("Try again")
         onActionRequested: {
+            root.leaveRequested();
             if (root.message.canContinue)
                 root.chat.turn.continueAnswer(root.message.messageId);
             else
@@ -64,6 +67,9 @@ RowLayout {
         visible: root.message.unanswered
         enabled: root.chat.turn.canSend
         text: qsTr("Answer")
-        onClicked: root.chat.turn.retry()
+        onClicked: {
+            root.leaveRequested();
+            root.chat.turn.retry();
+        }
     }
 }

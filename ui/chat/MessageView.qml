@@ -19,6 +19,7 @@ ListView {
 
     signal linkRequested(string link)
     signal attachmentShown(string name, string text, int characters)
+    signal leaveRequested // the keyboard should go elsewhere
 
     function fold(message: string, folded: bool) {
         unfolded = folded ? unfolded.filter(id => id !== message) : unfolded.concat([message]);
@@ -145,6 +146,7 @@ ListView {
         onVersionRequested: step => root.showVersion(index, messageId, step)
         onLinkRequested: link => root.linkRequested(link)
         onAttachmentShown: (name, text, characters) => root.attachmentShown(name, text, characters)
+        onLeaveRequested: root.leaveRequested()
     }
 
     EnteredAnew {

@@ -9,6 +9,8 @@ Flickable {
     property Item revealed: null // null: the page has been scrolled in another way since
 
     function reveal(item: Item) {
+        if (!item || !item.visible)
+            return;
         let up = item;
         while (up && up !== contentItem)
             up = up.parent;

@@ -17,7 +17,9 @@ FocusScope {
     signal leaveRequested // Esc in the search field
 
     function takeFocus() {
-        if (list.count > 0)
+        if (conversations.searching)
+            (found.count > 0 ? found : search).forceActiveFocus(Qt.ShortcutFocusReason);
+        else if (list.count > 0)
             list.forceActiveFocus(Qt.ShortcutFocusReason);
     }
     function focusSearch() {
@@ -26,15 +28,16 @@ FocusScope {
     }
     /// Renames the conversation with the keyboard, else the shown one.
     function renameCurrent() {
+        const inList = list.activeFocus && list.visible;
         search.clear();
-        if (list.activeFocus)
+        if (inList)
             list.renameAtKeyboard();
         else
             list.rename(conversations.list.current);
     }
     /// Deletes the conversation with the keyboard. Only while the list has it: elsewhere Del means something else.
     function removeCurrent() {
-        if (list.activeFocus)
+        if (list.activeFocus && list.visible)
             list.removeAtKeyboard();
     }
 

@@ -177,7 +177,6 @@ ListView {
         onRenameEnded: {
             root.renaming = "";
             root.renamingFolder = "";
-            root.forceActiveFocus(Qt.OtherFocusReason);
         }
     }
 

@@ -18,6 +18,7 @@ TextField {
         if (over)
             return;
         over = true;
+        root.focus = false; // hidden, it would keep the keyboard; if it has it, the list around it gets it
         if (keep)
             root.renamed(text);
         root.ended();

@@ -32,7 +32,7 @@ ColumnLayout {
 
     onShownIdChanged: {
         savedName = "";
-        renaming = false; // the typed name was for the run before
+        endRenaming(); // the typed name was for the run before
     }
 
     // Shows the result of an export; `sentence`: why there is no file, or empty.
@@ -42,6 +42,11 @@ ColumnLayout {
         savedName = sentence === "" ? ChosenFiles.shownName(file) : "";
     }
 
+    function endRenaming() {
+        if (field.activeFocus)
+            renameButton.forceActiveFocus(Qt.OtherFocusReason); // the hidden field would keep the keyboard
+        renaming = false;
+    }
     function nameOf(run: experimentFacts): string {
         return qsTr("%1 – %2").arg(Format.moment(run.started)).arg(run.name);
     }
@@ -70,13 +75,15 @@ ColumnLayout {
             maximumLength: 200
             Accessible.name: qsTr("Name of the run")
             Keys.onShortcutOverride: event => event.accepted = event.key === Qt.Key_Escape
-            Keys.onEscapePressed: root.renaming = false
+            Keys.onEscapePressed: root.endRenaming()
             onAccepted: {
                 root.experiments.rename(root.shown.id, text);
-                root.renaming = false;
+                root.endRenaming();
             }
         }
         IconButton {
+            id: renameButton
+
             objectName: "renameRunButton"
             name: root.renaming ? qsTr("Keep the name") : qsTr("Rename the run")
             source: root.renaming ? "qrc:/icons/check.svg" : "qrc:/icons/rename.svg"

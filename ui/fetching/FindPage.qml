@@ -45,7 +45,11 @@ Page {
     backName: root.inModel ? qsTr("Back to the search") : qsTr("Back to the models")
     backShortcut: ""
 
-    onInModelChanged: root.scrollTo(inModel ? 0 : before)
+    onInModelChanged: {
+        if (inModel && activeFocus)
+            takeBackFocus(); // what had the keyboard is hidden now
+        scrollTo(inModel ? 0 : before);
+    }
 
     AskFirst {
         objectName: "askFirst"

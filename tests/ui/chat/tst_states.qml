@@ -138,8 +138,13 @@ Item {
             compare(notice.actionText, "Try again");
             verify(!messagePart("retryButton").visible);
             Bench.script({ error: "" });
-            click(findChild(notice, "noticeAction"));
+            findChild(notice, "noticeAction").forceActiveFocus(Qt.TabFocusReason);
+            keyClick(Qt.Key_Space);
+            verify(part("composerField").activeFocus); // the button vanishes
             tryVerify(() => !Bench.chat.turn.busy && lastText().length > 100);
+            keyClick(Qt.Key_Space); // a letter
+            compare(part("composerField").text, " ");
+            verify(!Bench.chat.turn.busy);
         }
 
         function test_full_context() {

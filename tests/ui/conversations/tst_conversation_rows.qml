@@ -81,7 +81,10 @@ Item {
             tryCompare(row(1), "title", "better");
             compare(ConversationsBench.title("1"), "better");
             compare(ConversationsBench.opened.length, 0); // Return was the field's alone
-            tryVerify(() => list().activeFocus);
+            verify(list().Window.activeFocusItem === list()); // not the hidden field
+            keyClick(Qt.Key_Home);
+            compare(list().currentIndex, 0);
+            keyClick(Qt.Key_Down);
 
             keyClick(Qt.Key_F2);
             tryVerify(() => findChild(row(1), "renameField"));
@@ -91,6 +94,9 @@ Item {
             wait(50);
             compare(ConversationsBench.title("1"), "better");
             compare(titles(), "Alpha better Gamma");
+            verify(list().Window.activeFocusItem === list());
+            keyClick(Qt.Key_Return);
+            compare(ConversationsBench.opened.join(), "1");
         }
 
         function test_delete_and_undo_by_keys() {

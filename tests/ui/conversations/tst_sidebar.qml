@@ -192,6 +192,35 @@ Item {
             tryCompare(Bench.chat, "title", "named");
         }
 
+        function test_a_click_into_the_message_keeps_a_new_title() {
+            two();
+            keyClick(Qt.Key_F2);
+            tryVerify(() => findChild(row(0), "renameField").activeFocus);
+            type("named");
+            click(part("composerField"));
+            tryCompare(Bench.chat, "title", "named");
+            tryCompare(part("composerField"), "activeFocus", true);
+            type("hi");
+            compare(part("composerField").text, "hi");
+        }
+
+        // The words of the search stay, and so do its hits: the list below them is hidden.
+        function test_a_search_in_a_narrow_window_has_the_keyboard() {
+            two();
+            parent.width = 700;
+            keyClick(Qt.Key_K, Qt.ControlModifier);
+            tryCompare(part("searchField"), "activeFocus", true);
+            type("first");
+            tryVerify(() => part("searchList").count > 0);
+            keyClick(Qt.Key_Return);
+            tryCompare(part("sidePanel"), "visible", false);
+            keyClick(Qt.Key_B, Qt.ControlModifier);
+            tryCompare(part("searchList"), "activeFocus", true);
+            keyClick(Qt.Key_Delete);
+            compare(Bench.conversations.list.count, 2);
+            parent.width = 1024;
+        }
+
         function test_the_one_being_answered_is_marked() {
             makeWindow({ tokens: 400, tokenMs: 20 });
             openModel();

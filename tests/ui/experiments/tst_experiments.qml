@@ -544,6 +544,12 @@ Item {
             type("night");
             keyClick(Qt.Key_Return);
             compare(lab().shown.name, "night");
+            verify(part("renameRunButton").activeFocus); // not the hidden field
+            keyClick(Qt.Key_X);
+            keyClick(Qt.Key_Return);
+            keyClick(Qt.Key_Escape); // which ends the renaming that began again
+            compare(lab().shown.name, "night");
+            verify(!part("renameRun").visible);
             tryVerify(() => part("runBox").displayText.endsWith("night"));
             const json = Bench.file("renamed.json", "");
             part("exportMenu").tableRequested(json);
