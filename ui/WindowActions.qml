@@ -112,8 +112,9 @@ QtObject {
             chat.comparison.close();
     }
 
-    // Carries out an action of the table of shortcuts.
+    // Carries out an action of the table of shortcuts. Answers are made and exchanged only where they are seen.
     function perform(action: string) {
+        const seen = page === PageName.Conversation;
         switch (action) {
         case "newConversation": startOver(); break;
         case "search": showSidebar(); column.focusSearch(); break;
@@ -126,11 +127,11 @@ QtObject {
         case "escape": stepBack(); break;
         case "conversationSettings": showConversationSettings(); break;
         case "attach": show(PageName.Conversation); pages.chatPage.attach(); break;
-        case "regenerate": chat.turn.retry(); break;
+        case "regenerate": if (seen) chat.turn.retry(); break;
         case "copyCode": chat.clipboard.copyLastCode(); break;
         case "copyAnswer": chat.clipboard.copyLastAnswer(); break;
-        case "previousVersion": chat.versions.step(-1); break;
-        case "nextVersion": chat.versions.step(1); break;
+        case "previousVersion": if (seen) chat.versions.step(-1); break;
+        case "nextVersion": if (seen) chat.versions.step(1); break;
         case "openModel": openModelRequested(); break;
         case "switchModel": modelMenuRequested(); break;
         case "showModels": show(PageName.Models); break;

@@ -145,5 +145,22 @@ Item {
             keyClick(Qt.Key_Escape, Qt.ShiftModifier);
             compare(shell.page, PageName.Conversation);
         }
+
+        // Elsewhere these keys mean "reload" and "back" to many.
+        function test_an_answer_that_is_not_seen_is_left_as_it_is() {
+            makeWindow({ text: "zebras graze" });
+            openModel();
+            ask("hello");
+            tryVerify(() => lastText() !== "" && !Bench.chat.turn.busy);
+            keyClick(Qt.Key_R, Qt.ControlModifier);
+            tryVerify(() => lastMessage(MessageModel.VersionCountRole) === 2 && !Bench.chat.turn.busy);
+            compare(lastMessage(MessageModel.VersionRole), 2);
+            keyClick(Qt.Key_Comma, Qt.ControlModifier);
+            keyClick(Qt.Key_R, Qt.ControlModifier);
+            keyClick(Qt.Key_Left, Qt.AltModifier);
+            verify(!Bench.chat.turn.busy);
+            compare(lastMessage(MessageModel.VersionCountRole), 2);
+            compare(lastMessage(MessageModel.VersionRole), 2);
+        }
     }
 }
