@@ -2785,6 +2785,22 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
         <source>nothing has arrived for %1</source>
         <translation>seit %1 kommt nichts an</translation>
     </message>
+    <message>
+        <source>Cancel “%1”?</source>
+        <translation>„%1“ abbrechen?</translation>
+    </message>
+    <message>
+        <source>The %1 that have come are removed. To go on later, pause it.</source>
+        <translation>Die %1, die schon da sind, werden gelöscht. Angehalten kann es später weitergehen.</translation>
+    </message>
+    <message>
+        <source>Cancel and remove</source>
+        <translation>Abbrechen und löschen</translation>
+    </message>
+    <message>
+        <source>Keep it</source>
+        <translation>Behalten</translation>
+    </message>
 </context>
 <context>
     <name>FetchRows</name>
@@ -3499,8 +3515,12 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
         <translation>Neuen Schlüssel machen</translation>
     </message>
     <message>
-        <source>Make a new key: programs with the old one are no longer let in</source>
-        <translation>Neuen Schlüssel machen: Programme mit dem alten werden nicht mehr eingelassen</translation>
+        <source>Make a new key?</source>
+        <translation>Neuen Schlüssel machen?</translation>
+    </message>
+    <message>
+        <source>Programs with the old one are no longer let in.</source>
+        <translation>Programme mit dem alten werden nicht mehr eingelassen.</translation>
     </message>
 </context>
 <context>
@@ -6146,6 +6166,18 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
         <source>Save</source>
         <translation>Speichern</translation>
     </message>
+    <message>
+        <source>Delete “%1”?</source>
+        <translation>„%1“ löschen?</translation>
+    </message>
+    <message>
+        <source>This conversation keeps the settings it has, which are not those of the preset.</source>
+        <translation>Diese Unterhaltung behält ihre Einstellungen; sie sind nicht mehr die der Voreinstellung.</translation>
+    </message>
+    <message>
+        <source>Delete</source>
+        <translation>Löschen</translation>
+    </message>
 </context>
 <context>
     <name>PresetChip</name>
@@ -7385,6 +7417,18 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     <message>
         <source>To change a server&apos;s name or key, add it again.</source>
         <translation>Um Namen oder Schlüssel zu ändern, den Server noch einmal hinzufügen.</translation>
+    </message>
+    <message>
+        <source>Remove “%1”?</source>
+        <translation>„%1“ entfernen?</translation>
+    </message>
+    <message>
+        <source>Its key is deleted, too.</source>
+        <translation>Auch der Schlüssel wird gelöscht.</translation>
+    </message>
+    <message>
+        <source>Remove</source>
+        <translation>Entfernen</translation>
     </message>
 </context>
 <context>

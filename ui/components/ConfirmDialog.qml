@@ -10,6 +10,7 @@ Popup {
     property string question: ""
     property string detail: ""
     property string confirmText: ""
+    property string dismissText: qsTr("Cancel")
     property bool careful: false // Enter alone must not confirm it
     property bool destructive: false
 
@@ -75,7 +76,7 @@ Popup {
                 id: cancel
 
                 objectName: "confirmCancel"
-                text: qsTr("Cancel")
+                text: root.dismissText
                 onClicked: root.close()
             }
             ActionButton {

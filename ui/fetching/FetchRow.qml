@@ -120,7 +120,12 @@ Rectangle {
                 tip: root.fetchState === Fetch.Done ? qsTr("Take off the list")
                                                     : qsTr("Cancel and remove what has come; a whole model stays")
                 source: "qrc:/icons/close.svg"
-                onClicked: root.queue.cancel(root.index)
+                onClicked: {
+                    if (root.fetchState === Fetch.Done || root.doneBytes === 0)
+                        root.queue.cancel(root.index);
+                    else
+                        confirm.open();
+                }
             }
         }
         ProgressLine {
@@ -143,5 +148,17 @@ Rectangle {
             color: root.fetchState === Fetch.Failed ? Theme.danger : Theme.textMuted
             Accessible.ignored: true
         }
+    }
+    ConfirmDialog {
+        id: confirm
+
+        objectName: "confirmCancelFetch"
+        question: qsTr("Cancel “%1”?").arg(root.name)
+        detail: qsTr("The %1 that have come are removed. To go on later, pause it.").arg(Format.bytes(root.doneBytes))
+        confirmText: qsTr("Cancel and remove")
+        dismissText: qsTr("Keep it")
+        careful: true
+        destructive: true
+        onConfirmed: root.queue.cancel(root.index)
     }
 }

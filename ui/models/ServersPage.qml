@@ -104,8 +104,33 @@ Page {
 
             objectName: "server" + index
             Layout.fillWidth: true
-            onRemoveRequested: root.servers.remove(entry.url)
+            onRemoveRequested: {
+                if (entry.hasKey)
+                    confirm.ask(entry);
+                else
+                    root.servers.remove(entry.url);
+            }
         }
+    }
+    ConfirmDialog {
+        id: confirm
+
+        property string url
+        property string serverName
+
+        function ask(entry: serverEntry) {
+            url = entry.url;
+            serverName = entry.name;
+            open();
+        }
+
+        objectName: "confirmRemoveServer"
+        question: qsTr("Remove “%1”?").arg(serverName)
+        detail: qsTr("Its key is deleted, too.")
+        confirmText: qsTr("Remove")
+        careful: true
+        destructive: true
+        onConfirmed: root.servers.remove(url)
     }
     Text {
         Layout.fillWidth: true

@@ -25,8 +25,19 @@ CopyRow {
     IconButton {
         objectName: "newKey"
         name: qsTr("Make a new key")
-        tip: qsTr("Make a new key: programs with the old one are no longer let in")
         source: "qrc:/icons/retry.svg"
-        onClicked: root.server.makeKey()
+        onClicked: confirm.open()
+
+        ConfirmDialog {
+            id: confirm
+
+            objectName: "confirmNewKey"
+            question: qsTr("Make a new key?")
+            detail: qsTr("Programs with the old one are no longer let in.")
+            confirmText: qsTr("Make a new key")
+            careful: true
+            destructive: true
+            onConfirmed: root.server.makeKey()
+        }
     }
 }

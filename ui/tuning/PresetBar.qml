@@ -37,6 +37,10 @@ ColumnLayout {
         nameField.selectAll();
         nameField.forceActiveFocus(Qt.OtherFocusReason);
     }
+    function removeChosen() {
+        settings.removePreset(settings.preset);
+        saveButton.forceActiveFocus(Qt.OtherFocusReason);
+    }
     function done() {
         refusal.text = renaming ? settings.renamePreset(settings.preset, nameField.text) : settings.savePreset(nameField.text);
         if (refusal.text === "") {
@@ -92,8 +96,10 @@ ColumnLayout {
             name: qsTr("Delete %1").arg(root.presetName(root.settings.preset))
             source: "qrc:/icons/remove.svg"
             onClicked: {
-                root.settings.removePreset(root.settings.preset);
-                saveButton.forceActiveFocus(Qt.OtherFocusReason);
+                if (root.settings.presetChanged)
+                    confirm.open();
+                else
+                    root.removeChosen();
             }
         }
     }
@@ -134,5 +140,17 @@ ColumnLayout {
 
         Accessible.role: Accessible.AlertMessage
         Accessible.name: text
+    }
+    // Where the conversation has the preset's values, these stay with it.
+    ConfirmDialog {
+        id: confirm
+
+        objectName: "confirmRemovePreset"
+        question: qsTr("Delete “%1”?").arg(root.presetName(root.settings.preset))
+        detail: qsTr("This conversation keeps the settings it has, which are not those of the preset.")
+        confirmText: qsTr("Delete")
+        careful: true
+        destructive: true
+        onConfirmed: root.removeChosen()
     }
 }

@@ -113,6 +113,7 @@ Item {
             part("found29").clicked();
             tryVerify(() => Bench.fetching.page.looked.known);
             tryCompare(page, "scrolled", 0);
+            verify(findChild(page, "pageBack").activeFocus); // the row that had the keyboard is hidden
             page.backRequested();
             tryCompare(page, "scrolled", place);
             part("hubSearch").forceActiveFocus();
@@ -341,6 +342,14 @@ Item {
             click(seen(part("fetch0"), "resumeFetch"));
             tryCompare(part("fetch0"), "fetchState", Fetch.Fetching);
             click(seen(part("fetch0"), "cancelFetch"));
+            const dialog = findChild(part("fetch0"), "confirmCancelFetch");
+            tryVerify(() => dialog.opened);
+            click(seen(dialog.contentItem, "confirmCancel"));
+            tryVerify(() => !dialog.visible);
+            compare(Bench.fetching.queue.count, 1);
+            click(seen(part("fetch0"), "cancelFetch"));
+            tryVerify(() => dialog.opened);
+            click(seen(dialog.contentItem, "confirmAccept"));
             compare(Bench.fetching.queue.count, 0);
             tryCompare(part("fetchList"), "visible", false);
         }

@@ -65,6 +65,23 @@ Item {
             compare(Bench.servers.all.length, 0);
             compare(Bench.catalogue.total, 1);
         }
+        function test_a_key_is_not_deleted_unasked() {
+            part("serverKey").text = "secret";
+            add();
+            verify(Bench.servers.all[0].hasKey);
+            tryVerify(() => findChild(shell, "server0"));
+            const dialog = part("confirmRemoveServer");
+            click(part("removeServer"));
+            tryVerify(() => dialog.opened);
+            verify(dialog.question.indexOf(Bench.servers.all[0].name) > 0);
+            click(seen(dialog.contentItem, "confirmCancel"));
+            tryVerify(() => !dialog.visible);
+            compare(Bench.servers.all.length, 1);
+            click(part("removeServer"));
+            tryVerify(() => dialog.opened);
+            click(seen(dialog.contentItem, "confirmAccept"));
+            compare(Bench.servers.all.length, 0);
+        }
         function test_what_was_found_does_not_get_what_was_typed_for_another() {
             type("192.168.0.5:8000");
             part("serverName").text = "Upstairs";

@@ -75,6 +75,9 @@ Item {
             click(inRow("addressRow", "copy"));
             compare(Bench.clipboard(), "http://127.0.0.1:" + Bench.server.port.value + "/v1");
             click(inRow("keyRow", "newKey"));
+            tryVerify(() => part("confirmNewKey").opened);
+            compare(Bench.server.key, key);
+            click(seen(part("confirmNewKey").contentItem, "confirmAccept"));
             verify(Bench.server.key !== key);
             tryVerify(() => Bench.server.state === ServerController.On);
             compare(status("/v1/models", key), "401");

@@ -137,9 +137,13 @@ Item {
             click(part("renamePreset"));
             click(part("preset3")); // which is not what is being renamed
             verify(!findChild(shell, "presetName").visible);
-            click(part("removePreset"));
+            click(part("removePreset")); // its settings stay, so nothing is asked
             click(part("preset3"));
+            write("temperatureField", "0.7");
             click(part("removePreset"));
+            tryVerify(() => part("confirmRemovePreset").opened);
+            compare(Bench.conversationSettings.presets.count, 4);
+            click(seen(part("confirmRemovePreset").contentItem, "confirmAccept"));
             tryCompare(Bench.conversationSettings.presets, "count", 3);
         }
 
