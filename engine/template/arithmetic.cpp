@@ -179,10 +179,7 @@ static Value repeat(Heap& heap, const Value& what, std::int64_t times)
 {
     times = std::max<std::int64_t>(times, 0);
     if (what.is_string()) {
-        std::uint64_t bytes;
-        if (__builtin_mul_overflow(std::uint64_t(what.text().size()), std::uint64_t(times), &bytes))
-            bytes = UINT64_MAX;
-        heap.budget.check_string(bytes);
+        heap.budget.check_repeated(what.text().size(), std::uint64_t(times));
         const TracedText& text = what.traced();
         if (text.runs().size() > 1) {
             const std::size_t bytes_of_runs = std::size_t(times) * text.runs().size_bytes();

@@ -96,6 +96,12 @@ public:
         if (bytes > string_bytes_)
             throw TemplateError("the template makes too long a text");
     }
+    /// Checks a text that repeats so many bytes so often: the product may not fit 64 bits.
+    void check_repeated(std::uint64_t bytes, std::uint64_t times) const
+    {
+        std::uint64_t all;
+        check_string(__builtin_mul_overflow(bytes, times, &all) ? UINT64_MAX : all);
+    }
 
     void enter()
     {

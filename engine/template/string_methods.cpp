@@ -163,7 +163,7 @@ static Value padded(Interpreter& in, const Value& self, const Parameters& p, boo
     in.heap.budget.spend_on_text(fill.bytes().size());
     if (unicode::length(fill.bytes()) != 1)
         fail_type("The fill character must be exactly one character long");
-    in.heap.budget.check_string(std::uint64_t(width) * fill.bytes().size());
+    in.heap.budget.check_repeated(fill.bytes().size(), std::uint64_t(width));
     const std::int64_t room = width - length;
     // Python puts the odd space to the left only where both the room and the width are odd.
     const std::int64_t before = left && right ? room / 2 + (room & width & 1) : left ? room : 0;

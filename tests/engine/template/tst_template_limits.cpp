@@ -130,6 +130,8 @@ private Q_SLOTS:
         row("nested formats", "{{ ('{:' * 50000 + '}' * 50000).format(1) }}", "");
         row("center", "{{ 'a' | center(99999999999) }}", "text");
         row("ljust", "{{ 'a'.ljust(99999999999) }}", "text");
+        row("ljust by more bytes than 64 bits count", "{{ 'a'.ljust(4611686018427387904, '😀') }}", "text");
+        row("rjust by a little more than 64 bits count", "{{ 'a'.rjust(4611686018427387905, '😀') }}", "text");
         row("zfill", "{{ 'a'.zfill(99999999999) }}", "text");
         row("expandtabs", "{{ '\\t'.expandtabs(99999999999) }}", "text");
         row("indent", "{{ 'a' | indent(99999999999, true) }}", "text");
