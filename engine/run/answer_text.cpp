@@ -53,12 +53,14 @@ bool AnswerText::feed(std::string_view piece)
     return stopped_;
 }
 
-void AnswerText::finish()
+void AnswerText::finish(HalfCharacter half)
 {
     if (stopped_)
         return tell();
-    const std::string rest = utf8_.flush();
-    give(stops_.feed(rest).text);
+    if (half == HalfCharacter::Shown) {
+        const std::string rest = utf8_.flush();
+        give(stops_.feed(rest).text);
+    }
     const auto last = stops_.finish();
     give(last.text);
     stopped_ = last.stopped;

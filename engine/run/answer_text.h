@@ -26,9 +26,14 @@ public:
     void begin_with(std::string_view text);
     /// Takes the bytes of one token. True: a stop string ended the answer.
     bool feed(std::string_view piece);
-    /// Gives what was held back as a possible stop string, and half a character at the very end. A stop string that had
-    /// come while a longer one could still come ends the answer now.
-    void finish();
+    /// Says what becomes of half a character at the very end. Shown: the model is through with it, and U+FFFD stands
+    /// for it. LeftOut: it was cut off, and whoever goes on with the answer begins it anew.
+    enum class HalfCharacter { Shown, LeftOut };
+    /// Gives what was held back as a possible stop string. One that had come while a longer one could still come ends
+    /// the answer now.
+    void finish(HalfCharacter half);
+    /// Returns, after finish(), how many bytes of half a character were left out.
+    int left_out_bytes() const { return utf8_.held_bytes(); }
 
     /// Notes that the token that was fed last had been drafted. expect_guesses() takes the memory for this many tokens.
     void note_guess();

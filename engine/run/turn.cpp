@@ -497,7 +497,8 @@ void TurnStepper::end(StopReason reason)
 {
     stage_ = Stage::Over;
     end_step();
-    text_.finish();
+    const bool ended = reason == StopReason::EndOfTurn;  // else the answer may go on, within a character, too
+    text_.finish(ended ? AnswerText::HalfCharacter::Shown : AnswerText::HalfCharacter::LeftOut);
     if (text_.stopped() && reason != StopReason::Cancelled)  // it counts only now, since a longer one had begun
         reason = StopReason::StopString;
     turn_.reason = reason;
@@ -528,7 +529,7 @@ void TurnStepper::fail_with(const Error& error)
     error_ = error;
     end_step();
     host_.model.cache().states().forget_before(conversation_.kv);
-    text_.finish();
+    text_.finish(AnswerText::HalfCharacter::LeftOut);
 }
 
 void TurnStepper::break_off(const Error& error)
@@ -586,12 +587,32 @@ void TurnStepper::note_nearly_full()
     host_.listener.on_event(event);
 }
 
+/// Returns the answer's ids without what the text has left out. A token that held the end of the text as well is
+/// spelled in others: these ids stand for this text, and the model would go on from bytes that the text does not have.
+std::vector<int> TurnStepper::ids_of_text() const
+{
+    const Tokenizer& tokenizer = host_.model.tokenizer();
+    std::vector<int> ids = answer_;
+    for (auto left_out = std::size_t(text_.left_out_bytes()); left_out > 0 && !ids.empty();) {
+        const std::string piece = tokenizer.piece(ids.back());
+        const std::size_t shown = piece.size() - std::min(piece.size(), left_out);
+        ids.pop_back();
+        for (const Token& token : tokenizer.encode(std::string_view(piece).substr(0, shown),
+                                                   {EncodeOptions::Specials::AsText, EncodeOptions::Start::Middle}))
+            ids.push_back(token.id);
+        left_out -= piece.size() - shown;
+    }
+    return ids;
+}
+
 /// Keeps the answer's ids: the next prompt holds its text, and then takes these ids again.
 void TurnStepper::keep_reply()
 {
-    if (request_.messages.empty() || text_.stopped() || answer_.empty())
+    if (request_.messages.empty() || text_.stopped())
         return;
-    KeptReply reply{turn_.text, answer_};
+    KeptReply reply{turn_.text, ids_of_text()};
+    if (reply.ids.empty())
+        return;
     if (!opened_.text.empty())
         reply.ids.insert(reply.ids.begin(), history_.begin() + opened_.first, history_.begin() + turn_.prompt.last);
     if (request_.continue_last) {

@@ -114,6 +114,7 @@ private:
     void report(Phase phase, bool always);
     Telemetry frame(Phase phase);
     StepClock& clock() { return host_.model.clock(); }
+    std::vector<int> ids_of_text() const;
     void keep_reply();
 
     TurnHost host_;

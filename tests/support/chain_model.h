@@ -13,7 +13,8 @@
 namespace support {
 
 /// Collects tokens and what follows them, then writes a model of the llama family: its embedding is one-hot, its output
-/// layer knows who comes next, and its one layer adds nothing. Letters and the space are in its vocabulary.
+/// layer knows who comes next, and its one layer adds nothing. Letters and the space are in its vocabulary. A word such
+/// as "<0xC3>" is a byte.
 ///
 ///     ChainModel({"[THINK]", "[/THINK]"}).says({kGo, "[THINK]", "a", "[/THINK]", "b", "</s>"}).save(path);
 class ChainModel
@@ -31,7 +32,7 @@ public:
         for (char letter = 'a'; letter <= 'z'; ++letter)
             add(std::string(1, letter), kNormal);
         for (const std::string& word : words)
-            add(word, kNormal);
+            add(word, word.starts_with("<0x") ? kByte : kNormal);
     }
 
     /// Lets each token be followed by the next one; what follows the last is left open.
@@ -125,6 +126,7 @@ private:
     static constexpr std::int32_t kNormal = 1;
     static constexpr std::int32_t kUnknown = 2;
     static constexpr std::int32_t kControl = 3;
+    static constexpr std::int32_t kByte = 6;
 
     void add(std::string token, std::int32_t type)
     {

@@ -1,5 +1,5 @@
 // Tests that the parts of an answer's text which came from drafted tokens are known, however the text is held back on
-// its way.
+// its way, and what becomes of half a character at its end.
 #include "engine/run/answer_text.h"
 #include "tests/support/test_program.h"
 
@@ -8,6 +8,8 @@
 using namespace engine;
 
 namespace {
+
+using Half = AnswerText::HalfCharacter;
 
 struct Piece {
     std::string bytes;
@@ -26,7 +28,7 @@ QString bracketed(const std::vector<Piece>& pieces, const std::vector<std::strin
         if (piece.guessed)
             text.note_guess();
     }
-    text.finish();
+    text.finish(Half::Shown);
     std::string all = text.text();
     const auto ranges = text.take_guessed();
     for (auto range = ranges.rbegin(); range != ranges.rend(); ++range) {
@@ -56,6 +58,24 @@ private Q_SLOTS:
         QCOMPARE(bracketed({{"a", false}, {"\xc3", true}}), QStringLiteral("a\uFFFD"));  // it never was one
     }
 
+    /// The answer may go on within it: a sign for what is not there yet would stay in its midst.
+    void halfACharacterIsLeftOutWhereTheAnswerWasCutOff()
+    {
+        std::string heard;
+        const AnswerText::OnText hear = [&](std::string_view piece) { heard += piece; };
+        AnswerText text({"aé"}, false, hear);  // of which "a" is held back to the end
+        text.feed("ba\xc3");
+        text.finish(Half::LeftOut);
+        QCOMPARE(text.text(), std::string("ba"));
+        QCOMPARE(heard, text.text());
+        QCOMPARE(text.left_out_bytes(), 1);
+
+        AnswerText shown({}, false, hear);
+        shown.feed("a\xc3");
+        shown.finish(Half::Shown);
+        QCOMPARE(shown.left_out_bytes(), 0);
+    }
+
     /// What may begin a stop string comes later, and what it takes away was nobody's.
     void heldBackTextIsCounted()
     {
@@ -74,7 +94,7 @@ private Q_SLOTS:
         QVERIFY(heard.empty());
         text.feed("a");
         text.feed("b");
-        text.finish();
+        text.finish(Half::Shown);
         QCOMPARE(heard, (std::vector<std::string>{"<think>a", "b"}));
         QCOMPARE(text.text(), std::string("<think>ab"));
 
@@ -82,7 +102,7 @@ private Q_SLOTS:
         AnswerText stopped({"END"}, false, hear);
         stopped.begin_with("<think>");
         QVERIFY(stopped.feed("END"));
-        stopped.finish();
+        stopped.finish(Half::Shown);
         QCOMPARE(heard, std::vector<std::string>{"<think>"});
     }
 

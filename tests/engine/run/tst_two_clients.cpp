@@ -38,10 +38,7 @@ struct Heard {
     /// Says whether the other one says the same as far as this one was let.
     bool begins(const Heard& all) const
     {
-        std::string whole = text;  // characters: of one that was cut off a mark stands in its place
-        for (const std::string mark = "\xEF\xBF\xBD"; whole.ends_with(mark);)
-            whole.resize(whole.size() - mark.size());
-        return all.text.starts_with(whole) && ids.size() <= all.ids.size() && logprobs.size() <= all.logprobs.size() &&
+        return all.text.starts_with(text) && ids.size() <= all.ids.size() && logprobs.size() <= all.logprobs.size() &&
                std::equal(ids.begin(), ids.end(), all.ids.begin()) &&
                std::memcmp(logprobs.data(), all.logprobs.data(), logprobs.size() * sizeof(float)) == 0;
     }
