@@ -25,6 +25,8 @@ public:
         bits_[std::size_t(id) / 64] |= std::uint64_t(1) << id % 64;
         any_ = true;
     }
+    /// Takes one token out of a mask in which others stay.
+    void forbid(int id) { bits_[std::size_t(id) / 64] &= ~(std::uint64_t(1) << id % 64); }
     bool allows(int id) const { return bits_[std::size_t(id) / 64] >> id % 64 & 1; }
     bool any() const { return any_; }
 

@@ -38,4 +38,26 @@ TokenTrie::TokenTrie(int num_vocab, const std::function<std::string(int id)>& te
     leave(0);
 }
 
+void TokenTrie::each_behind(std::string_view begin,
+                            const std::function<void(int id, std::string_view rest)>& visit) const
+{
+    auto below = nodes();  // what was found of `begin`
+    int first = 0;         // of them
+    for (const char byte : begin) {
+        while (std::size_t(first) < below.size() && below[std::size_t(first)].byte != std::uint8_t(byte))
+            first = below[std::size_t(first)].after;
+        if (std::size_t(first) >= below.size())
+            return;
+        below = below.first(std::size_t(below[std::size_t(first)].after));
+        ++first;
+    }
+    std::string rest;
+    for (const Node& node : below.subspan(std::size_t(first))) {
+        rest.resize(std::size_t(node.depth) - begin.size());
+        rest += char(node.byte);
+        for (const int id : ids(node))
+            visit(id, rest);
+    }
+}
+
 }  // namespace engine

@@ -6,6 +6,7 @@
 #include <functional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace engine {
@@ -28,6 +29,8 @@ public:
     int vocabulary_size() const { return num_vocab_; }
     int depth() const { return depth_; }  // bytes of the longest text
     std::span<const Node> nodes() const { return nodes_; }
+    /// Calls `visit` for each token whose text begins with `begin` and goes on, with what stands behind that.
+    void each_behind(std::string_view begin, const std::function<void(int id, std::string_view rest)>& visit) const;
     /// Returns the tokens whose text ends at this node.
     std::span<const int> ids(const Node& node) const
     {

@@ -13,14 +13,19 @@ namespace {
 /// How gpt-oss begins the part of an answer that is for the user, before what that part is made of.
 constexpr std::string_view kChannel = "<|channel|>", kFinal = "<|channel|>final", kMessage = "<|message|>";
 
+/// Returns a text without the blanks at its beginning.
+std::string_view without_blanks(std::string_view text)
+{
+    text.remove_prefix(std::min(text.find_first_not_of(" \t\r\n"), text.size()));
+    return text;
+}
+
 /// Returns an answer without the thoughts before it.
 std::string_view behind_thoughts(std::string_view answer)
 {
     for (const ReasoningMark& mark : kReasoningMarks)
-        if (const auto at = answer.rfind(mark.close); at != std::string_view::npos) {
-            answer.remove_prefix(at + mark.close.size());
-            answer.remove_prefix(std::min(answer.find_first_not_of(" \n"), answer.size()));
-        }
+        if (const auto at = answer.rfind(mark.close); at != std::string_view::npos)
+            answer = without_blanks(answer.substr(at + mark.close.size()));
     return answer;
 }
 
@@ -55,6 +60,7 @@ Result<std::unique_ptr<AnswerRules>> AnswerRules::make(const Request& request, c
 AnswerRules::AnswerRules(Grammar grammar, const Tokenizer& tokenizer, const std::shared_ptr<const TokenTrie>& trie,
                          const std::vector<int>& ends)
     : tokenizer_(tokenizer)
+    , trie_(trie)
     , masks_(std::move(grammar), trie, ends)
     , state_(masks_.states().start())
     , mixed_(trie->vocabulary_size())
@@ -108,15 +114,41 @@ void AnswerRules::begin_with(std::string_view opened)
 {
     if (stage_ != Stage::Before || (opened.empty() && !has_channels_))
         return;
-    thought_ = opened;
-    stage_ = thought_ends() ? Stage::BehindThought : Stage::Thought;
+    think(opened);
 }
 
-bool AnswerRules::thought_ends() const
+/// Takes more of a thought. It may hold the thought's end and then more: signs take line breaks behind them, or the
+/// answer's first sign, into their token.
+void AnswerRules::think(std::string_view more)
 {
-    if (!has_channels_)
-        return std::ranges::any_of(kReasoningMarks,
-                                   [this](const ReasoningMark& mark) { return thought_.ends_with(mark.close); });
+    const std::size_t known = thought_.size();
+    thought_ += more;
+    stage_ = Stage::Thought;
+    const std::size_t end = end_of_thought(known);
+    if (end == std::string::npos)
+        return;
+    const std::string_view answer = answer_in(std::string_view(thought_).substr(end));
+    state_ = masks_.states().after(state_, answer);
+    stage_ = answer.empty() ? Stage::BehindThought : Stage::Answer;
+}
+
+/// Returns where the thought ends, which it does not within its first `known` bytes; npos: it goes on.
+std::size_t AnswerRules::end_of_thought(std::size_t known) const
+{
+    if (has_channels_)
+        return head_of_answer_ends() ? thought_.size() : std::string::npos;
+    std::size_t end = std::string::npos;
+    for (const ReasoningMark& mark : kReasoningMarks) {
+        const std::size_t first = known - std::min(known, mark.close.size() - 1);
+        if (const auto at = thought_.find(mark.close, first); at != std::string::npos)
+            end = std::min(end, at + mark.close.size());
+    }
+    return end;
+}
+
+/// Says whether the head of a part that is for the user ends here. Its last mark is always a token by itself.
+bool AnswerRules::head_of_answer_ends() const
+{
     if (!thought_.ends_with(kMessage))
         return false;
     const std::size_t channel = thought_.rfind(kChannel);
@@ -125,10 +157,39 @@ bool AnswerRules::thought_ends() const
     return thought_.ends_with(RecipientMarks::kAnswer);
 }
 
+/// Returns what belongs to the answer of a text behind a thought: blanks at its beginning only where the rules read
+/// them.
+std::string_view AnswerRules::answer_in(std::string_view rest)
+{
+    return masks_.states().after(state_, rest) != GrammarStates::kDead ? rest : without_blanks(rest);
+}
+
+/// Returns which tokens may come next in a thought: those that end the thought within themselves only where the answer
+/// may begin with the rest of them.
+const TokenMask& AnswerRules::thinking()
+{
+    if (has_channels_)
+        return thinking_;
+    bool mixed = false;
+    masks_.states().allow_more_work();
+    for (const ReasoningMark& mark : kReasoningMarks)
+        for (std::size_t begun = 1; begun < mark.close.size(); ++begun) {
+            if (!thought_.ends_with(mark.close.substr(0, begun)))
+                continue;
+            if (!std::exchange(mixed, true))
+                mixed_ = thinking_;
+            trie_->each_behind(mark.close.substr(begun), [this](int id, std::string_view rest) {
+                if (masks_.states().after(state_, answer_in(rest)) == GrammarStates::kDead)
+                    mixed_.forbid(id);
+            });
+        }
+    return mixed ? mixed_ : thinking_;
+}
+
 Result<const TokenMask*> AnswerRules::next()
 {
     if (stage_ == Stage::Thought)
-        return &thinking_;
+        return &thinking();
     state_ = masks_.tidy(state_);
     auto mask = masks_.next(state_);
     if (!mask)
@@ -146,12 +207,9 @@ Result<const TokenMask*> AnswerRules::next()
 void AnswerRules::take(int id)
 {
     const auto is_one_of = [id](const std::vector<int>& ids) { return std::ranges::find(ids, id) != ids.end(); };
+    if (stage_ == Stage::Thought || (stage_ == Stage::Before && is_one_of(opening_)))
+        return think(tokenizer_.piece(id, true));
     const Stage before = std::exchange(stage_, Stage::Answer);
-    if (before == Stage::Thought || (before == Stage::Before && is_one_of(opening_))) {
-        thought_ += tokenizer_.piece(id, true);
-        stage_ = thought_ends() ? Stage::BehindThought : Stage::Thought;
-        return;
-    }
     const TokenMasks::State after = masks_.states().after(state_, tokenizer_.piece(id));
     if (before == Stage::BehindThought && after == GrammarStates::kDead)
         return;  // a blank line

@@ -40,9 +40,14 @@ private:
     bool speak_of_channels(const Request& request);
     void find_marks();
     Status go_on_from(std::string_view answer);
-    bool thought_ends() const;
+    void think(std::string_view more);
+    std::size_t end_of_thought(std::size_t known) const;
+    bool head_of_answer_ends() const;
+    std::string_view answer_in(std::string_view rest);
+    const TokenMask& thinking();
 
     const Tokenizer& tokenizer_;
+    std::shared_ptr<const TokenTrie> trie_;
     TokenMasks masks_;
     TokenMasks::State state_;
     Stage stage_ = Stage::Answer;

@@ -7,6 +7,8 @@
 
 #include <random>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 using engine::Grammar;
@@ -100,6 +102,20 @@ private slots:
         }
         const auto mask = masks.next(state);
         QVERIFY(mask && (*mask)->allows(1) && (*mask)->allows(3));
+    }
+
+    void tokensAreFoundByTheirBeginning()
+    {
+        const auto trie = trie_of({">", ">a", "a>", ">ab", "", ">", "=>", ">é", "?"});
+        using Found = std::vector<std::pair<int, std::string>>;
+        const auto found = [&](std::string_view begin) {
+            Found all;
+            trie->each_behind(begin, [&](int id, std::string_view rest) { all.emplace_back(id, rest); });
+            return all;
+        };
+        QVERIFY(found(">") == (Found{{1, "a"}, {3, "ab"}, {7, "é"}}));
+        QVERIFY(found(">a") == (Found{{3, "b"}}));
+        QVERIFY(found("x").empty() && found(">b").empty() && found("?").empty());
     }
 
     void saysWhenItTakesTooLong()

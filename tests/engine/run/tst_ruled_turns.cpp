@@ -47,6 +47,20 @@ struct LoadedChain {
     }
 };
 
+/// As the template opens a thought that no single token closes: these do, and the model goes on with "b".
+ChainModel closed_by(const std::vector<std::string>& tokens, const std::vector<std::string>& more = {})
+{
+    std::vector<std::string> words = tokens, said = {"<think>", "a"};
+    words.insert(words.end(), more.begin(), more.end());
+    said.insert(said.end(), tokens.begin(), tokens.end());
+    said.emplace_back("b");
+    said.emplace_back("<|over|>");
+    return ChainModel({"<think>"}, words)
+        .says(said)
+        .chat_template("{% for m in messages %}<|turn|>{{ m.role }} {{ m.content }}<|over|>{% endfor %}"
+                       "{% if add_generation_prompt %}<|go|><think>{% endif %}");
+}
+
 Request ruled(const std::string& grammar, std::vector<Message> messages = {{"user", "x"}})
 {
     Request request = test_support::chat(std::move(messages), 60);
@@ -191,6 +205,12 @@ private Q_SLOTS:
                    .chat_template("{% for m in messages %}<|turn|>{{ m.role }} {{ m.content }}<|over|>{% endfor %}"
                                   "{% if add_generation_prompt %}<|go|><think>{% endif %}")
             << std::string("<think>a</think>cd");
+        QTest::newRow("line breaks share a token with the end of the thought")
+            << closed_by({"</", "think", ">\n\n"}) << std::string("<think>a</think>\n\ncd");
+        QTest::newRow("the answer shares a token with the end of the thought")
+            << closed_by({"</", "think", ">c"}) << std::string("<think>a</think>cd");
+        QTest::newRow("so do line breaks and the answer")
+            << closed_by({"</", "think", ">\nc"}) << std::string("<think>a</think>\ncd");
         QTest::newRow("gpt-oss") << ChainModel({"<|start|>", "<|end|>", "<|message|>", "<|channel|>"},
                                                {"analysis", "final", "assistant"})
                                         .says({kGo, "<|channel|>", "final", "<|message|>", "a", "<|end|>"})
@@ -206,6 +226,24 @@ private Q_SLOTS:
         QVERIFY2(turn, turn ? "" : turn.error().what.c_str());
         QCOMPARE(turn->text, expected);
         QCOMPARE(turn->reason, StopReason::EndOfTurn);
+    }
+
+    /// The model would rather end its thought and begin the answer in one token, as the grammar does not.
+    void aThoughtDoesNotEndInATokenWithWhatTheRulesForbid()
+    {
+        const ChainModel model = closed_by({"</", "think", ">b"}, {">"});
+        LoadedChain loaded(model);
+        Request request = ruled("root ::= \"cd\"");
+        request.sampling.logit_bias = {{.id = int(model.id(">")), .bias = 1}};  // it is second best everywhere
+        const auto turn = loaded.engine->generate(loaded.sequence, request, {}, {});
+        QVERIFY2(turn, turn ? "" : turn.error().what.c_str());
+        QCOMPARE(turn->text, std::string("<think>a</think>cd"));
+        QCOMPARE(turn->reason, StopReason::EndOfTurn);
+
+        LoadedChain in_one(closed_by({"a</think>b"}));  // nobody looks for a whole mark within a token
+        const auto none = in_one.engine->generate(in_one.sequence, ruled("root ::= \"cd\""), {}, {});
+        QVERIFY(!none);
+        QCOMPARE(int(none.error().code), int(Error::Code::BadRequest));
     }
 
     /// The marks around calls may be control tokens: rules speak of them where tools are offered, and of nothing else.
