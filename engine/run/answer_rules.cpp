@@ -29,6 +29,20 @@ std::string_view behind_thoughts(std::string_view answer)
     return answer;
 }
 
+/// Says whether a text begins with a mark behind which a model thinks.
+bool begins_with_thought(std::string_view text)
+{
+    return std::ranges::any_of(kReasoningMarks,
+                               [text](const ReasoningMark& mark) { return text.starts_with(mark.token); });
+}
+
+/// Says whether the parts of an answer have heads, as its model writes them; a client's own words have none.
+bool has_heads(std::string_view answer)
+{
+    return answer.find(kChannel) != std::string_view::npos ||
+           answer.find(RecipientMarks::kHead) != std::string_view::npos;
+}
+
 }  // namespace
 
 Result<std::unique_ptr<AnswerRules>> AnswerRules::make(const Request& request, const Tokenizer& tokenizer,
@@ -48,12 +62,13 @@ Result<std::unique_ptr<AnswerRules>> AnswerRules::make(const Request& request, c
     if (!grammar)
         return tl::unexpected(grammar.error());
     std::unique_ptr<AnswerRules> rules(new AnswerRules(std::move(*grammar), tokenizer, trie, ends));
-    if (request.continue_last && !request.messages.empty()) {
-        if (const Status ok = rules->go_on_from(behind_thoughts(request.messages.back().text)); !ok)
-            return tl::unexpected(ok.error());
-    } else if (!request.messages.empty() && !rules->speak_of_channels(request)) {
+    if (request.messages.empty())
+        return rules;
+    if (!rules->speak_of_channels(request))
         rules->find_marks();
-    }
+    if (request.continue_last)
+        if (const Status ok = rules->go_on_with(request.messages.back().text); !ok)
+            return tl::unexpected(ok.error());
     return rules;
 }
 
@@ -95,7 +110,35 @@ void AnswerRules::find_marks()
     }
 }
 
-Status AnswerRules::go_on_from(std::string_view answer)
+/// Takes over what is there of an answer that goes on. Of an empty one nothing is: its thoughts may still come.
+Status AnswerRules::go_on_with(std::string_view said)
+{
+    if (said.empty())
+        return {};
+    return read(stage_ == Stage::Before ? take_thoughts(said) : said);
+}
+
+/// Takes over the thoughts of what was said, the last of which may have been cut off; returns the answer behind them.
+std::string_view AnswerRules::take_thoughts(std::string_view said)
+{
+    std::string_view answer = behind_thoughts(said);
+    bool thinks = !has_channels_ && begins_with_thought(without_blanks(answer));
+    if (has_channels_ && has_heads(said)) {
+        const auto head = said.rfind(kMessage);
+        answer = said.substr(head == std::string_view::npos ? 0 : head + kMessage.size());
+        thought_ = said.substr(0, said.size() - answer.size());
+        thinks = !head_of_answer_ends();
+    }
+    if (thinks) {
+        thought_ = said;
+        stage_ = Stage::Thought;
+        return {};
+    }
+    stage_ = answer.empty() ? Stage::BehindThought : Stage::Answer;
+    return answer;
+}
+
+Status AnswerRules::read(std::string_view answer)
 {
     constexpr std::size_t kPieceBytes = 1024;  // fed piece by piece, so that states are forgotten on the way
     masks_.states().allow_more_work();

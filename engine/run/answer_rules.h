@@ -39,7 +39,9 @@ private:
                 const std::vector<int>& ends);
     bool speak_of_channels(const Request& request);
     void find_marks();
-    Status go_on_from(std::string_view answer);
+    Status go_on_with(std::string_view said);
+    std::string_view take_thoughts(std::string_view said);
+    Status read(std::string_view answer);
     void think(std::string_view more);
     std::size_t end_of_thought(std::size_t known) const;
     bool head_of_answer_ends() const;

@@ -301,6 +301,30 @@ private Q_SLOTS:
         QCOMPARE(turn.error().what, std::string("the answer that is to go on does not follow the grammar"));
     }
 
+    /// Also within its thoughts, of which the grammar reads nothing.
+    void goesOnWhereverItWasCutOff_data() { beginsBehindTheThoughts_data(); }
+    void goesOnWhereverItWasCutOff()
+    {
+        QFETCH(ChainModel, model);
+        QFETCH(std::string, expected);
+        LoadedChain loaded(model);
+        bool over = false;
+        for (int cut = 1; !over; ++cut) {
+            Request request = ruled("root ::= \"cd\"");
+            request.max_tokens = cut;
+            const auto first = loaded.engine->generate(loaded.sequence, request, {}, {});
+            QVERIFY2(first, first ? "" : first.error().what.c_str());
+            over = first->reason == StopReason::EndOfTurn;
+
+            request = ruled("root ::= \"cd\"", {{"user", "x"}, {"assistant", first->text}});
+            request.continue_last = true;
+            const auto second = loaded.engine->generate(loaded.sequence, request, {}, {});
+            QVERIFY2(second, (first->text + ": " + (second ? "" : second.error().what)).c_str());
+            QCOMPARE(first->text + second->text, expected);
+            QCOMPARE(second->reason, StopReason::EndOfTurn);
+        }
+    }
+
     /// Each letter is a state of its own, more than are remembered at once.
     void goesOnWithALongAnswer()
     {
