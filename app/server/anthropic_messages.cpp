@@ -115,20 +115,17 @@ public:
 
     std::string ping() const override { return event_of({{"type", "ping"}}, "ping"); }
 
-    std::string whole(const Answer& answer) override
+    std::string whole(const Answer& written) override
     {
+        const Answer answer = with_readable_calls(written);
         Json message = this->message();
         if (!answer.thought.empty())
             message["content"].push_back({{"type", "thinking"}, {"thinking", answer.thought}, {"signature", ""}});
         if (!answer.text.empty())
             message["content"].push_back({{"type", "text"}, {"text", answer.text}});
-        for (const Call& call : without_cut_off(answer.calls, answer.ended)) {
-            Json input = parse_inner(call.arguments);
-            message["content"].push_back({{"type", "tool_use"},
-                                          {"id", call.id},
-                                          {"name", call.name},
-                                          {"input", input.is_object() ? std::move(input) : Json::object()}});
-        }
+        for (const Call& call : answer.calls)
+            message["content"].push_back(
+                {{"type", "tool_use"}, {"id", call.id}, {"name", call.name}, {"input", parse_inner(call.arguments)}});
         message["stop_reason"] = stop_reason(answer.ended);
         message["stop_sequence"] = stop_sequence(answer.ended);
         message["usage"] = usage_of(answer.ended);

@@ -6,6 +6,7 @@
 #include "app/server/fields.h"
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -61,9 +62,16 @@ public:
 /// Returns the request with the defaults for an empty body, before fields are read.
 Ask unsaid_ask(const Served& served);
 
-/// Returns the calls without the one whose arguments were cut off at the end. For APIs that send arguments as an
-/// object, which has to be whole; others send the text as it is, and the reason of the end tells the client.
+/// Returns a call's arguments, for APIs that send an object; others send the text as it is. Models that no grammar
+/// guards write line breaks and backslashes into JSON's texts as they are, or Python's values: these are read as they
+/// are meant. Empty: the text is no object.
+std::optional<Json> arguments_as_object(std::string_view arguments);
+/// Returns the calls without the one whose arguments were cut off at the end, for such APIs. The reason of the end
+/// tells the client.
 std::vector<Call> without_cut_off(std::vector<Call> calls, const Ended& ended);
+/// Returns an answer as such APIs can send it, without the call that was cut off: the arguments of each call are valid
+/// JSON. A call whose arguments cannot be read becomes text, since a client would execute it without them.
+Answer with_readable_calls(Answer answer);
 
 /// Returns a unique name: `beginning` and random digits.
 std::string new_id(std::string_view beginning);

@@ -135,7 +135,8 @@ std::optional<Json> LooseValues::object(int depth)
         if (!all.empty() && !take(","))
             return std::nullopt;
         auto called = key();
-        if (!called || !take(":"))
+        compares_left_ -= std::int64_t(all.size());
+        if (!called || !take(":") || compares_left_ < 0)
             return std::nullopt;
         auto one = value_at(depth + 1);
         if (!one)

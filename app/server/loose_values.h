@@ -4,6 +4,7 @@
 #include "app/server/fields.h"
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -44,6 +45,7 @@ private:
     const std::string_view text_;
     std::size_t at_ = 0;
     bool ran_out_ = false;
+    std::int64_t compares_left_ = kMostNameCompares;  // of names
 };
 
 }  // namespace server

@@ -88,8 +88,8 @@ public:
 
     std::string whole(const Answer& answer) override
     {
-        const std::vector<Call> calls = without_cut_off(answer.calls, answer.ended);
-        return text_of(last(said(answer.text, answer.thought, calls), answer.ended));
+        const Answer readable = with_readable_calls(answer);
+        return text_of(last(said(readable.text, readable.thought, readable.calls), readable.ended));
     }
 
 private:
@@ -99,14 +99,16 @@ private:
     std::string whole_calls()
     {
         std::string lines;
-        for (; told_calls_ < calls_.size(); ++told_calls_)
-            lines += line(said({}, {}, {calls_[told_calls_]}, told_calls_));
+        for (; told_calls_ < calls_.size(); ++told_calls_) {
+            Answer one;
+            one.calls = {calls_[told_calls_]};
+            one = with_readable_calls(std::move(one));
+            lines += line(said(one.text, {}, one.calls));
+        }
         return lines;
     }
 
-    /// `first`: the index of the first call.
-    Json said(const std::string& text, const std::string& thought, const std::vector<Call>& calls = {},
-              std::size_t first = 0) const
+    Json said(const std::string& text, const std::string& thought, const std::vector<Call>& calls = {})
     {
         Json json = {{"model", model_}, {"created_at", iso_time(current_time())}};
         Json message = {{"role", "assistant"}, {"content", text}};
@@ -114,12 +116,10 @@ private:
             message = {{"response", text}};
         if (!thought.empty())
             message["thinking"] = thought;
-        for (std::size_t i = 0; i < calls.size(); ++i) {
-            Json arguments = parse_inner(calls[i].arguments);
-            const Json function = {{"index", first + i},
-                                   {"name", calls[i].name},
-                                   {"arguments", arguments.is_object() ? std::move(arguments) : Json::object()}};
-            message["tool_calls"].push_back({{"id", calls[i].id}, {"function", function}});  // Zed reads none without
+        for (const Call& call : calls) {
+            const Json function = {
+                {"index", next_index_++}, {"name", call.name}, {"arguments", parse_inner(call.arguments)}};
+            message["tool_calls"].push_back({{"id", call.id}, {"function", function}});  // Zed reads none without
         }
         if (shape_ == Shape::Generate)
             json.update(message);
@@ -148,6 +148,7 @@ private:
     const Shape shape_;
     std::vector<Call> calls_;
     std::size_t told_calls_ = 0;
+    int next_index_ = 0;  // of the calls that could be read
 };
 
 /// Reads what both requests have in common.

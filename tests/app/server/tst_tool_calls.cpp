@@ -1,4 +1,5 @@
 // Tests that a request's tools reach the template, and that the model's call reaches each API's client.
+#include "app/server/dialect.h"
 #include "app/server/openai_fields.h"
 #include "tests/app/server/running_server.h"
 #include "tests/support/chain_model.h"
@@ -36,6 +37,42 @@ QJsonArray openai_tools()
     return {QJsonObject{{"type", "function"},
                         {"function", parsed(R"({"name": "weather", "parameters": {"type": "object"}})")}},
             QJsonObject{{"type", "web_search"}}};
+}
+
+QJsonArray anthropic_tools()
+{
+    return {parsed(R"({"name": "weather", "input_schema": {"type": "object"}})"),
+            parsed(R"({"type": "web_search_20250305", "name": "web_search"})")};
+}
+
+/// Returns an object in brackets, which stands for the arguments of a call.
+QString bracketed(const QJsonValue& arguments)
+{
+    return '[' + QString::fromUtf8(QJsonDocument(arguments.toObject()).toJson(QJsonDocument::Compact)) + ']';
+}
+
+/// Returns the text of an answer by Ollama's API, whole or a stream, with the calls where they come.
+QString words_by_ollama(const server_test::Answer& answer)
+{
+    QString words;
+    for (const QByteArray& line : answer.body.split('\n')) {
+        const auto message = QJsonDocument::fromJson(line).object()["message"].toObject();
+        words += message["content"].toString();
+        for (const QJsonValue call : message["tool_calls"].toArray())
+            words += bracketed(call.toObject()["function"].toObject()["arguments"]);
+    }
+    return words;
+}
+
+/// Does the same for an answer by Anthropic's API that is whole, and adds why it ended.
+QString words_by_anthropic(const server_test::Answer& answer)
+{
+    QString words;
+    for (const QJsonValue value : answer.json()["content"].toArray()) {
+        const auto part = value.toObject();
+        words += part["type"] == "tool_use" ? bracketed(part["input"]) : part["text"].toString();
+    }
+    return words + ' ' + answer.json()["stop_reason"].toString();
 }
 
 }  // namespace
@@ -102,9 +139,8 @@ private Q_SLOTS:
 
     void anthropicsClientsGetACall()
     {
-        const QJsonArray tools{parsed(R"({"name": "weather", "input_schema": {"type": "object"}})"),
-                               parsed(R"({"type": "web_search_20250305", "name": "web_search"})")};
-        QJsonObject body{{"messages", question()}, {"tools", tools}, {"temperature", 0}, {"max_tokens", 20}};
+        QJsonObject body{
+            {"messages", question()}, {"tools", anthropic_tools()}, {"temperature", 0}, {"max_tokens", 20}};
         const auto json = server_->post("/v1/messages", body).json();
         QCOMPARE(json["stop_reason"].toString(), QString("tool_use"));
         const auto use = json["content"].toArray().last().toObject();
@@ -136,6 +172,47 @@ private Q_SLOTS:
         QCOMPARE(call["index"], QJsonValue(0));
         QCOMPARE(call["arguments"].toObject()["city"].toString(), QString("Rome"));
         QVERIFY(server_->post("/api/show", {}).json()["capabilities"].toArray().contains("tools"));
+    }
+
+    // A client would execute such a call without arguments.
+    void argumentsThatAreNoJsonAreReadOrSaidAsText_data()
+    {
+        QTest::addColumn<QByteArray>("arguments");
+        QTest::addColumn<QString>("words");
+        QTest::addColumn<QString>("reason");
+        const auto row = [](const char* name, const char* arguments, const char* words, const char* reason) {
+            QTest::newRow(name) << QByteArray(arguments) << QString(words) << QString(reason);
+        };
+        row("JSON", R"({"city":"Rome"})", R"(x[{"city":"Rome"}])", "tool_use");
+        row("a line break in a text", "{\"city\":\"Ro\nme\"}", R"(x[{"city":"Ro\nme"}])", "tool_use");
+        row("backslashes of a path", R"({"city":"C:\Users\x"})", R"(x[{"city":"C:\\Users\\x"}])", "tool_use");
+        row("Python's quotes", R"({"city":'Rome'})", R"(x[{"city":"Rome"}])", "tool_use");
+        row("a colon left out", R"({"city" "Rome"})", "x\n{\"name\":\"weather\",\"arguments\":{\"city\" \"Rome\"}}",
+            "end_turn");
+        row("a quote left out", "{\"city\":\"Rome}",
+            "x\n{\"name\":\"weather\",\"arguments\":{\"city\":\"Rome}}</tool_call>}", "end_turn");
+    }
+
+    void argumentsThatAreNoJsonAreReadOrSaidAsText()
+    {
+        QFETCH(QByteArray, arguments);
+        QFETCH(QString, words);
+        QFETCH(QString, reason);
+        const std::string call = R"({"name":"weather","arguments":)" + arguments.toStdString() + '}';
+        engine::LoadRequest load;
+        load.model = folder_.filePath("no_json.gguf").toStdString();
+        ChainModel({"<tool_call>", "</tool_call>"}, {call})
+            .says({ChainModel::kGo, "x", "<tool_call>", call, "</tool_call>", "</s>"})
+            .chat_template(kTemplate)
+            .save(load.model);
+        const RunningServer server(engine::make_engine(), {}, load);
+        const QJsonObject greedy{{"temperature", 0}};
+        QJsonObject body{{"messages", question()}, {"tools", openai_tools()}, {"options", greedy}};
+        QCOMPARE(words_by_ollama(server.post("/api/chat", body)), words);
+        body["stream"] = false;
+        QCOMPARE(words_by_ollama(server.post("/api/chat", body)), words);
+        body = {{"messages", question()}, {"tools", anthropic_tools()}, {"temperature", 0}, {"max_tokens", 20}};
+        QCOMPARE(words_by_anthropic(server.post("/v1/messages", body)), words + ' ' + reason);
     }
 
     void theTemplateGetsToolsCallsAndResults()
@@ -218,6 +295,12 @@ private Q_SLOTS:
         QCOMPARE(members(1), std::size_t(5000));
         QCOMPARE(taken[2]["function"]["arguments"]["text"].get<std::string>(), many + '}');
         QCOMPARE(taken[3]["function"]["arguments"]["city"].get<int>(), 1);
+        // The same holds for what a model writes.
+        std::string more = many;
+        for (int i = 5000; i < 9000; ++i)
+            more += ",\"" + std::to_string(i) + "\":0";
+        QVERIFY(server::arguments_as_object(many + '}').has_value());
+        QVERIFY(!server::arguments_as_object(more + '}').has_value());
     }
 
     // Looking for each call's name through all messages before would take a minute.
