@@ -27,17 +27,20 @@ public:
     std::string piece(const TurnEvent& event) override
     {
         if (std::holds_alternative<Started>(event))
-            return chunk({{"role", "assistant"}, {"content", ""}});
-        if (const auto* progress = std::get_if<Progress>(&event))
-            return chunk(Json::object(), nullptr, progress);
+            return event_of(chunk({{"role", "assistant"}, {"content", ""}}));
+        if (const auto* progress = std::get_if<Progress>(&event)) {
+            Json json = chunk(Json::object());
+            json["prompt_progress"] = llama_progress(*progress);
+            return event_of(json);
+        }
         if (const auto* text = std::get_if<TextPiece>(&event))
-            return chunk({{"content", text->text}});
+            return event_of(chunk({{"content", text->text}}));
         if (const auto* said = std::get_if<TokenPiece>(&event)) {
             tokens_[std::size_t(choice_)] = said->tokens;  // sent with the text that they become
             return {};
         }
         if (const auto* thought = std::get_if<ThoughtPiece>(&event))
-            return chunk({{"reasoning_content", thought->text}});
+            return event_of(chunk({{"reasoning_content", thought->text}}));
         if (const auto* call = std::get_if<CallBegun>(&event))
             return calls({{"index", call->index},
                           {"id", call->id},
@@ -88,7 +91,7 @@ private:
         return {{"id", id_}, {"object", kind}, {"created", created_}, {"model", model_}};
     }
 
-    std::string chunk(Json delta, const char* finish_reason = nullptr, const Progress* progress = nullptr)
+    Json chunk(Json delta, const char* finish_reason = nullptr)
     {
         Json json = object("chat.completion.chunk");
         Json choice = {{"index", choice_}, {"delta", std::move(delta)}, {"finish_reason", nullptr}};
@@ -97,32 +100,31 @@ private:
         if (auto& tokens = tokens_[std::size_t(choice_)]; !tokens.empty())
             choice["logprobs"] = chat_logprobs(std::exchange(tokens, {}));
         json["choices"] = Json::array({std::move(choice)});
-        if (progress)
-            json["prompt_progress"] = llama_progress(*progress);
-        return event_of(json);
+        return json;
     }
 
     std::string calls(Json call)
     {
         Json delta = Json::object();
         delta["tool_calls"] = Json::array({std::move(call)});
-        return chunk(std::move(delta));
+        return event_of(chunk(std::move(delta)));
     }
 
     std::string end(const Ended& ended)
     {
-        std::string text = chunk(Json::object(), openai_finish_reason(ended));
+        Json last = chunk(Json::object(), openai_finish_reason(ended));
         add(ended, all_);
         if (--running_ > 0)
-            return text;
+            return event_of(last);
+        std::string text;
         if (includes_usage_) {
-            Json json = object("chat.completion.chunk");
-            json["choices"] = Json::array();
-            json["usage"] = openai_usage(all_);
-            json["timings"] = llama_timings(ended);
-            text += event_of(json);
+            text = event_of(last);
+            last = object("chat.completion.chunk");
+            last["choices"] = Json::array();
+            last["usage"] = openai_usage(all_);
         }
-        return text + "data: [DONE]\n\n";
+        last["timings"] = llama_timings(ended);
+        return text + event_of(last) + "data: [DONE]\n\n";
     }
 
     const std::string id_ = new_id("chatcmpl-");

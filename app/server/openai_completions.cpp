@@ -102,18 +102,19 @@ private:
 
     std::string end(const Ended& ended)
     {
-        std::string text = event_of(object(choice("", std::exchange(tokens(), {}), openai_finish_reason(ended))));
+        Json last = object(choice("", std::exchange(tokens(), {}), openai_finish_reason(ended)));
         add(ended, sum());
         if (--running_ > 0)
-            return text;
+            return event_of(last);
+        std::string text;
         if (includes_usage_) {
-            Json last = object({});
+            text = event_of(last);
+            last = object({});
             last["choices"] = Json::array();
             last["usage"] = usage();
-            last["timings"] = llama_timings(ended);
-            text += event_of(last);
         }
-        return text + "data: [DONE]\n\n";
+        last["timings"] = llama_timings(ended);
+        return text + event_of(last) + "data: [DONE]\n\n";
     }
 
     const std::string id_ = new_id("cmpl-");

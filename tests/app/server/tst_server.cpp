@@ -126,6 +126,32 @@ private Q_SLOTS:
         QCOMPARE(last["usage"].toObject()["completion_tokens"].toInt(), 3);
     }
 
+    // From which clients of llama-server show the speed and the context in use.
+    void timingsAreInTheLastPieceOfAStream()
+    {
+        for (const bool with_usage : {false, true})
+            for (const bool chats : {false, true}) {
+                QJsonObject body{{"max_tokens", 2},
+                                 {"temperature", 0},
+                                 {"stream", true},
+                                 {"stream_options", QJsonObject{{"include_usage", with_usage}}}};
+                if (chats)
+                    body["messages"] = conversation({"Hi"});
+                else
+                    body["prompt"] = "What is a KV";
+                auto events = guide_.post(chats ? kChat : "/v1/completions", body).events();
+                QCOMPARE(events.takeLast(), QByteArray("[DONE]"));
+                const auto last = QJsonDocument::fromJson(events.takeLast()).object();
+                QCOMPARE(last.contains("usage"), with_usage);
+                QCOMPARE(last["choices"].toArray().isEmpty(), with_usage);
+                const auto timings = last["timings"].toObject();
+                QCOMPARE(timings["predicted_n"].toInt(), 2);
+                QVERIFY(timings["prompt_n"].toInt() + timings["cache_n"].toInt() > 0);
+                for (const QByteArray& event : events)
+                    QVERIFY2(!event.contains("timings"), event.constData());
+            }
+    }
+
     void aConversationThatComesAgainFindsItsKv()
     {
         const char* first = "Tell me how attention over blocks that lie in RAM is computed, in a few words.";
