@@ -54,22 +54,29 @@ PlainAnswer answer_of(const char* name, const engine::Result<Value>& value)
     return text_of(Json::object({{name, *value}}));
 }
 
-/// Answers with each id and its text, or its bytes where these alone are no valid text.
+/// Returns an id and its text, or its bytes where these alone are no valid text.
+std::string with_piece(int id, const std::string& piece)
+{
+    try {
+        return Json::object({{"id", id}, {"piece", piece}}).dump();
+    } catch (const Json::type_error&) {
+        return text_of({{"id", id}, {"piece", std::vector<unsigned char>(piece.begin(), piece.end())}});
+    }
+}
+
+/// Answers with each id and its piece. The answer is put together as text: for a long prompt a tree of JSON would take
+/// gigabytes.
 PlainAnswer with_pieces(ModelText& text, const std::vector<int>& ids)
 {
-    Json all = Json::array();
+    std::string all = "{\"tokens\":[";
     for (const int id : ids) {
         const auto piece = text.piece(id);
         if (!piece)
             return tl::unexpected(refusal_of(piece.error()));
-        all.push_back({{"id", id}, {"piece", *piece}});
-        try {
-            (void)all.back()["piece"].dump();
-        } catch (const Json::type_error&) {
-            all.back()["piece"] = std::vector<unsigned char>(piece->begin(), piece->end());
-        }
+        all.append(all.ends_with('[') ? "" : ",").append(with_piece(id, *piece));
     }
-    return text_of(Json::object({{"tokens", std::move(all)}}));
+    all += "]}";
+    return all;
 }
 
 /// Returns a path with its escapes decoded: "%2F" is "/". Text that is no escape stays.

@@ -42,6 +42,33 @@ private Q_SLOTS:
             QCOMPARE(guide_.post("/detokenize", {{"tokens", QJsonArray{bad}}}).status, 400);
     }
 
+    void piecesOfTokensAreAllOfTheText()
+    {
+        const QString text = QStringLiteral("KV \"cache\"\n") + u8"\U0001F917";
+        const QJsonObject wanted{{"content", text}, {"with_pieces", true}};
+        const QByteArray body = guide_.post("/tokenize", wanted).body;
+        // As JSON writes it all: without blanks, and with its escapes.
+        const auto json = server::Json::parse(body.toStdString());
+        QCOMPARE(body, QByteArray::fromStdString(json.dump()));
+        std::string said;
+        bool has_bytes = false;
+        for (const server::Json& token : json["tokens"]) {
+            QCOMPARE(token.size(), std::size_t(2));
+            QVERIFY(token["id"].is_number_integer());
+            if (token["piece"].is_string()) {
+                said += token["piece"].get<std::string>();
+                continue;
+            }
+            has_bytes = true;  // of a part of a character
+            for (const server::Json& byte : token["piece"])
+                said += char(byte.get<int>());
+        }
+        QVERIFY(has_bytes);
+        QCOMPARE(QString::fromStdString(said), text);
+        QCOMPARE(guide_.post("/tokenize", {{"content", ""}, {"with_pieces", true}}).body,
+                 QByteArray(R"({"tokens":[]})"));
+    }
+
     void theTemplateIsApplied()
     {
         const auto prompt =
