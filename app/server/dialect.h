@@ -62,9 +62,9 @@ public:
 /// Returns the request with the defaults for an empty body, before fields are read.
 Ask unsaid_ask(const Served& served);
 
-/// Returns a call's arguments, for APIs that send an object; others send the text as it is. Models that no grammar
-/// guards write line breaks and backslashes into JSON's texts as they are, or Python's values: these are read as they
-/// are meant. Empty: the text is no object.
+/// Returns a call's arguments, for APIs that send an object; others send the text as it is, since a stream has sent it
+/// before its faults show. Models that no grammar guards write backslashes into JSON's texts as they are, or Python's
+/// values: these are read as they are meant. Empty: the text is no object.
 std::optional<Json> arguments_as_object(std::string_view arguments);
 /// Returns the calls without the one whose arguments were cut off at the end, for such APIs. The reason of the end
 /// tells the client.

@@ -108,13 +108,14 @@ void TurnListener::on_call(const std::string& name)
 {
     if (has_enough_calls_)
         return;  // the turn was told to end with the first
+    escapes_ = {};
     put(CallBegun{calls_++, new_call_id(), name});
 }
 
 void TurnListener::on_arguments(std::string_view piece)
 {
     if (!has_enough_calls_)
-        put(CallArguments{calls_ - 1, std::string(piece)});
+        put(CallArguments{calls_ - 1, escapes_.escaped(piece)});
 }
 
 void TurnListener::on_call_end()

@@ -4,6 +4,7 @@
 #include "app/server/ask.h"
 #include "app/server/clock.h"
 #include "app/server/code_bound.h"
+#include "app/server/control_escapes.h"
 #include "app/server/metrics.h"
 #include "app/server/thought_splitter.h"
 #include "app/server/tool_call_reader.h"
@@ -51,6 +52,7 @@ private:
     std::vector<engine::TokenLogprobs> tokens_;  // not sent yet with a piece of text
     int thought_tokens_ = 0;                     // pieces of text within thoughts, which have one token each
     int calls_ = 0;                              // calls that have begun
+    ControlEscapes escapes_;                     // of the newest call's arguments
     bool has_enough_calls_ = false;
 };
 

@@ -215,6 +215,37 @@ private Q_SLOTS:
         QCOMPARE(words_by_anthropic(server.post("/v1/messages", body)), words + ' ' + reason);
     }
 
+    // Whole or not, since a stream cannot be mended later.
+    void lineBreaksInArgumentsAreEscapedForAll()
+    {
+        engine::LoadRequest load;
+        load.model = folder_.filePath("lines.gguf").toStdString();
+        const std::string head = "{\"name\":\"weather\",\"arguments\":{\n\"city\":\"Ro", end = "me\\n\"}}";
+        ChainModel({"<tool_call>", "</tool_call>"}, {head, "\n", end})
+            .says({ChainModel::kGo, "<tool_call>", head, "\n", end, "</tool_call>", "</s>"})
+            .chat_template(kTemplate)
+            .save(load.model);
+        const RunningServer server(engine::make_engine(), {}, load);
+        const QString expected = "{\n\"city\":\"Ro\\nme\\n\"}";
+        QJsonObject body{{"messages", question()}, {"tools", openai_tools()}, {"temperature", 0}, {"max_tokens", 20}};
+        const auto choice = server.post("/v1/chat/completions", body).json()["choices"].toArray().first().toObject();
+        const auto call = choice["message"].toObject()["tool_calls"].toArray().first().toObject();
+        QCOMPARE(call["function"].toObject()["arguments"].toString(), expected);
+        body["stream"] = true;
+        QString streamed;
+        for (const QByteArray& event : server.post("/v1/chat/completions", body).events()) {
+            const auto part = QJsonDocument::fromJson(event).object()["choices"].toArray().first().toObject();
+            const auto piece = part["delta"].toObject()["tool_calls"].toArray().first().toObject();
+            streamed += piece["function"].toObject()["arguments"].toString();
+        }
+        QCOMPARE(streamed, expected);
+        streamed.clear();
+        body["tools"] = anthropic_tools();
+        for (const QByteArray& event : server.post("/v1/messages", body).events())
+            streamed += QJsonDocument::fromJson(event).object()["delta"].toObject()["partial_json"].toString();
+        QCOMPARE(streamed, expected);
+    }
+
     void theTemplateGetsToolsCallsAndResults()
     {
         const QJsonObject function{{"name", "weather"}, {"arguments", R"({"city": "Rome"})"}};
