@@ -36,6 +36,9 @@ public:
     Status cut(std::uint64_t size);
     /// Brings what was written to the disk.
     Status sync();
+    /// Brings a part's bytes to the disk, so that less is left to sync(). Does nothing where the system can do that
+    /// only for the whole file.
+    Status sync_part(std::uint64_t offset, std::uint64_t bytes);
 
 private:
 #ifdef _WIN32

@@ -87,6 +87,17 @@ Status PrivateFile::sync()
     return ::fdatasync(*handle_) == 0 ? Status() : cannot_write(errno);
 }
 
+Status PrivateFile::sync_part(std::uint64_t offset, std::uint64_t bytes)
+{
+    constexpr unsigned kWait = SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WRITE | SYNC_FILE_RANGE_WAIT_AFTER;
+    if (::sync_file_range(*handle_, off_t(offset), off_t(bytes), kWait) == 0)
+        return {};
+    // The system tells a failure of the disk only once: sync() would not hear of it. What else may go wrong says that
+    // this file system has no such call.
+    const bool failed = errno == EIO || errno == ENOSPC || errno == EDQUOT;
+    return failed ? Status(cannot_write(errno)) : Status();
+}
+
 void PrivateFile::close() noexcept
 {
     if (handle_)

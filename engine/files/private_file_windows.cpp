@@ -94,6 +94,11 @@ Status PrivateFile::sync()
     return ::FlushFileBuffers(*handle_) ? Status() : cannot_write(::GetLastError());
 }
 
+Status PrivateFile::sync_part(std::uint64_t /*offset*/, std::uint64_t /*bytes*/)
+{
+    return {};
+}
+
 void PrivateFile::close() noexcept
 {
     if (handle_)

@@ -10,6 +10,8 @@ namespace {
 
 constexpr std::uint32_t kMostTokens = 1 << 24;      // as in a context
 constexpr std::uint64_t kMostReplyBytes = 8 << 20;  // some two million tokens
+// A slow disk takes a second or so for it.
+constexpr std::uint64_t kSyncedAtOnce_bytes = 64 << 20;
 
 std::optional<SavedKvHeader> read_header(const PrivateFile& file)
 {
@@ -202,28 +204,37 @@ Status SavedKvWriter::write_page(std::span<const std::byte* const> blocks)
     return write_header(tokens, 0);
 }
 
-Status SavedKvWriter::finish(std::span<const SavedState> states, const SavedReplies& replies)
+Status SavedKvWriter::write_state(const SavedState& state)
+{
+    const auto mark = format_->mark_of(ids_.first(std::size_t(state.tokens)), state.bytes);
+    const std::uint64_t at = format_->state_at(int(ids_.size()), states_);
+    if (Status ok = write(at, std::as_bytes(std::span(&mark, 1))); !ok)
+        return ok;
+    if (Status ok = write(at + sizeof mark, state.bytes); !ok)
+        return ok;
+    ++states_;
+    return {};
+}
+
+Status SavedKvWriter::finish(const SavedReplies& replies)
 {
     const int tokens = int(ids_.size());
-    for (int number = 0; number < int(states.size()); ++number) {
-        const SavedState& state = states[std::size_t(number)];
-        const auto mark = format_->mark_of(ids_.first(std::size_t(state.tokens)), state.bytes);
-        const std::uint64_t at = format_->state_at(tokens, number);
-        if (Status ok = write(at, std::as_bytes(std::span(&mark, 1))); !ok)
-            return ok;
-        if (Status ok = write(at + sizeof mark, state.bytes); !ok)
-            return ok;
-    }
-    if (!states.empty())
-        if (Status ok = write_header(tokens, int(states.size())); !ok)
+    if (states_ > 0)
+        if (Status ok = write_header(tokens, states_); !ok)
             return ok;
     const auto bytes = pack_replies(replies, chain_);
-    const std::uint64_t at = format_->replies_at(tokens, int(states.size()));
+    const std::uint64_t at = format_->replies_at(tokens, states_);
     if (Status ok = write(at, bytes); !ok)
         return ok;
-    if (Status ok = file_.cut(at + bytes.size()); !ok)
-        return ok;
-    return file_.sync();
+    return file_.cut(at + bytes.size());
+}
+
+Status SavedKvWriter::sync(const std::function<bool()>& goes_on)
+{
+    for (std::uint64_t at = 0; at < file_.size() && goes_on(); at += kSyncedAtOnce_bytes)
+        if (Status ok = file_.sync_part(at, kSyncedAtOnce_bytes); !ok)
+            return ok;
+    return goes_on() ? file_.sync() : Status();
 }
 
 }  // namespace engine

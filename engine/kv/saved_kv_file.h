@@ -6,6 +6,7 @@
 #include "engine/telemetry.h"
 
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -76,9 +77,13 @@ public:
 
     /// Writes page next_page(). blocks: (layers,) each of the first KV head. CannotWrite.
     Status write_page(std::span<const std::byte* const> blocks);
-    /// Call it after the last page, with the states of recurrent layers, SavedKvFormat::kMostStates at most; when it
-    /// returns, all is on the disk. CannotWrite.
-    Status finish(std::span<const SavedState> states, const SavedReplies& replies);
+    /// Writes the next state of recurrent layers; call it after the last page, SavedKvFormat::kMostStates times at
+    /// most. CannotWrite.
+    Status write_state(const SavedState& state);
+    /// Ends the file, after the pages and states, whose bytes are not needed any more. CannotWrite.
+    Status finish(const SavedReplies& replies);
+    /// Brings the file to the disk, in pieces; `goes_on` false ends that between two of them. CannotWrite.
+    Status sync(const std::function<bool()>& goes_on);
 
 private:
     SavedKvWriter(PrivateFile file, std::shared_ptr<const SavedKvFormat> format, std::span<const int> ids);
@@ -92,6 +97,7 @@ private:
     std::span<const int> ids_;
     int page_ = 0;
     std::uint64_t chain_ = 0;
+    int states_ = 0;
     std::int64_t bytes_written_ = 0;
     std::vector<std::byte> record_;
 };

@@ -14,7 +14,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kEnding = ".kv";
-constexpr std::chrono::milliseconds kGraceAtTheEnd{3000};
 constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max();
 
 std::string mib(std::int64_t bytes)
@@ -24,9 +23,11 @@ std::string mib(std::int64_t bytes)
 
 }  // namespace
 
-SavedKvStore::SavedKvStore(fs::path folder, Limits limits, std::function<void()> wake)
+SavedKvStore::SavedKvStore(fs::path folder, Limits limits, std::function<void()> wake,
+                           std::chrono::milliseconds grace_at_the_end)
     : folder_(std::move(folder))
     , wake_(std::move(wake))
+    , grace_at_the_end_(grace_at_the_end)
     , limits_(limits)
     , give_up_at_us_(kNever)
 {
@@ -36,7 +37,7 @@ SavedKvStore::SavedKvStore(fs::path folder, Limits limits, std::function<void()>
 
 SavedKvStore::~SavedKvStore()
 {
-    give_up_at_us_ = now_us() + std::chrono::microseconds(kGraceAtTheEnd).count();
+    give_up_at_us_ = now_us() + std::chrono::microseconds(grace_at_the_end_).count();
     {
         const std::lock_guard lock(mutex_);
         quit_ = true;
@@ -70,12 +71,12 @@ void SavedKvStore::give(Task task)
     given_.notify_one();
 }
 
-/// Drops a conversation's saves that have not begun. Called with the lock held.
-void SavedKvStore::drop_saves(const std::string& conversation)
+/// Drops a conversation's saves that have not begun; without a name those of all. Called with the lock held.
+void SavedKvStore::drop_saves(std::optional<std::string_view> conversation)
 {
     std::erase_if(waiting_, [&](const Task& task) {
         const auto* const job = std::get_if<SavedKvJob>(&task);
-        if (!job || job->conversation != conversation)
+        if (!job || (conversation && job->conversation != *conversation))
             return false;
         tickets_done_.push_back(job->ticket);
         has_news_ = true;
@@ -125,6 +126,18 @@ bool SavedKvStore::concerns(const std::string& conversation) const
     return (under_way_ && same(*under_way_)) || std::ranges::any_of(waiting_, same);
 }
 
+/// Says whether a job's pages and states are being read. Call it with the lock held.
+bool SavedKvStore::reads_bytes() const
+{
+    return under_way_ && std::holds_alternative<SavedKvJob>(*under_way_);
+}
+
+/// Says whether a job waits. Call it with the lock held.
+bool SavedKvStore::has_saves() const
+{
+    return std::ranges::any_of(waiting_, [](const Task& task) { return std::holds_alternative<SavedKvJob>(task); });
+}
+
 tl::expected<SavedKvReader, SavedKvMiss> SavedKvStore::open(const std::string& conversation,
                                                             std::shared_ptr<const SavedKvFormat> format,
                                                             const std::function<bool()>& goes_on)
@@ -151,7 +164,10 @@ void SavedKvStore::finish(std::chrono::milliseconds grace)
     give_up_at_us_ = now_us() + std::chrono::microseconds(grace).count();
     {
         std::unique_lock lock(mutex_);
-        done_.wait(lock, [&] { return waiting_.empty() && !under_way_; });
+        // The thread may be with the disk for long, where it cannot give up those that wait.
+        if (!done_.wait_for(lock, grace, [&] { return !has_saves() && !reads_bytes(); }))
+            drop_saves({});
+        done_.wait(lock, [&] { return !reads_bytes(); });
     }
     give_up_at_us_ = kNever;
 }
@@ -191,20 +207,27 @@ void SavedKvStore::work()
             std::visit([this](const auto& one) { carry_out(one); }, task);
         } catch (...) {  // no memory: this time it is not done
         }
-        bool news = false;
-        {
-            const std::lock_guard lock(mutex_);
-            under_way_ = nullptr;
-            if (const auto* const job = std::get_if<SavedKvJob>(&task)) {
-                tickets_done_.push_back(job->ticket);
-                has_news_ = true;
-            }
-            news = has_news_;
-        }
-        done_.notify_all();
-        if (news && wake_)
-            wake();
+        let_go();
     }
+}
+
+/// Notes that nobody has to wait for the task under way any more, and that a job's bytes are not needed. Does that once
+/// for each task; wakes the engine's thread whenever there is something to take.
+void SavedKvStore::let_go()
+{
+    bool news = false;
+    {
+        const std::lock_guard lock(mutex_);
+        const Task* const task = std::exchange(under_way_, nullptr);
+        if (const auto* const job = task ? std::get_if<SavedKvJob>(task) : nullptr) {
+            tickets_done_.push_back(job->ticket);
+            has_news_ = true;
+        }
+        news = has_news_;
+    }
+    done_.notify_all();
+    if (news && wake_)
+        wake();
 }
 
 void SavedKvStore::wake() const
@@ -291,11 +314,20 @@ Status SavedKvStore::write(const SavedKvJob& job, const fs::path& path, Event& e
         if (Status ok = writer->write_page(blocks); !ok)
             return ok;
     }
-    if (Status ok = writer->finish(job.states, job.replies); !ok)
+    for (const SavedState& state : job.states) {
+        if (given_up())
+            return {};
+        if (Status ok = writer->write_state(state); !ok)
+            return ok;
+    }
+    if (Status ok = writer->finish(job.replies); !ok)
         return ok;
     event.bytes = writer->bytes_written();
     event.tokens = {0, int(job.ids.size())};
-    return {};
+    // A disk may take minutes, and reads neither pages nor states: whoever waits for them need not wait for it. Nor
+    // need a reader, and what a power cut leaves of the file is checked when it is read.
+    let_go();
+    return writer->sync([this] { return !given_up(); });
 }
 
 void SavedKvStore::carry_out(const SavedKvJob& job)

@@ -23,7 +23,7 @@
 namespace engine {
 
 /// Holds what is to be written. The bytes belong to the caller, and stay as they are until take_done() names the
-/// ticket.
+/// ticket: they have been written then, but may not be on the disk yet.
 struct SavedKvJob {
     std::string conversation;
     std::shared_ptr<const SavedKvFormat> format;
@@ -46,8 +46,9 @@ public:
 
     /// `wake` is called on the store's thread when there is something to take. Nothing is made before there is
     /// something to write. Throws std::system_error where the system gives no more threads.
-    SavedKvStore(std::filesystem::path folder, Limits limits, std::function<void()> wake);
-    /// Does what was asked for, but for pages that would take long.
+    SavedKvStore(std::filesystem::path folder, Limits limits, std::function<void()> wake,
+                 std::chrono::milliseconds grace_at_the_end = std::chrono::seconds(3));
+    /// Does what was asked for, but for pages that would take longer than the grace.
     ~SavedKvStore();
     SavedKvStore(const SavedKvStore&) = delete;
     SavedKvStore& operator=(const SavedKvStore&) = delete;
@@ -61,13 +62,14 @@ public:
     void keep_only(std::vector<std::string> conversations);
     void set_limits(Limits limits);
 
-    /// Opens the file after all that was asked for this conversation before has been done; `goes_on` false ends the
-    /// wait.
+    /// Opens the file after all that was asked for this conversation before has been done, though what was written may
+    /// not be on the disk yet; `goes_on` false ends the wait.
     tl::expected<SavedKvReader, SavedKvMiss> open(const std::string& conversation,
                                                   std::shared_ptr<const SavedKvFormat> format,
                                                   const std::function<bool()>& goes_on);
 
-    /// Waits until no job is left and no job's bytes are read any more; what takes longer than `grace` is given up.
+    /// Waits until no job is left and no job's bytes are read any more, but for no disk; what takes longer than `grace`
+    /// is given up.
     void finish(std::chrono::milliseconds grace);
 
     /// Says whether take_done() or take_events() has something. Costs next to nothing.
@@ -93,9 +95,12 @@ private:
     };
 
     void give(Task task);
-    void drop_saves(const std::string& conversation);
+    void drop_saves(std::optional<std::string_view> conversation);
     bool concerns(const std::string& conversation) const;
+    bool reads_bytes() const;
+    bool has_saves() const;
     void work();
+    void let_go();
     void carry_out(const SavedKvJob& job);
     void carry_out(const Forget& task);
     void carry_out(const KeepOnly& task);
@@ -111,6 +116,7 @@ private:
 
     const std::filesystem::path folder_;
     const std::function<void()> wake_;
+    const std::chrono::milliseconds grace_at_the_end_;
 
     // The store's thread only.
     Limits limits_;
@@ -120,7 +126,7 @@ private:
     std::mutex mutex_;
     std::condition_variable given_, done_;
     std::deque<Task> waiting_;
-    const Task* under_way_ = nullptr;  // on the thread's stack
+    const Task* under_way_ = nullptr;  // on the thread's stack; none while only the disk is waited for
     bool quit_ = false;
     std::vector<int> tickets_done_;
     std::vector<Event> events_;

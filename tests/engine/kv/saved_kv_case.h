@@ -82,7 +82,9 @@ struct MadeKv {
                     writer->write_page(std::span(all).subspan(std::size_t(writer->next_page()) * layers, layers));
                 !ok)
                 return ok.error().what;
-        const auto ok = writer->finish({}, replies);
+        auto ok = writer->finish(replies);
+        if (ok)
+            ok = writer->sync([] { return true; });
         if (bytes)
             *bytes = writer->bytes_written();
         return ok ? "" : ok.error().what;

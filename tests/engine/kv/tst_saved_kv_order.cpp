@@ -1,13 +1,16 @@
-// Tests that saved KV reaches the disk in an order that bears a power cut, and that opening it never waits, not even
-// for a pipe of that name. The system calls of this program are counted on their way.
+// Tests that saved KV reaches the disk in an order that bears a power cut, that nobody waits for a disk that takes
+// long, and that opening it never waits, not even for a pipe of that name. The system calls of this program are counted
+// on their way.
 #include "tests/engine/kv/saved_kv_case.h"
 
 #include <QTest>
 
+#include <atomic>
 #include <fcntl.h>
 #include <future>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <thread>
 #include <unistd.h>
 
 namespace {
@@ -18,6 +21,28 @@ struct Call {
     std::uint64_t first = 0, last = 0;  // bytes of the file
 };
 std::vector<Call> calls;
+std::atomic<bool> disk_is_slow = false;  // what is to reach it waits until this is over
+std::atomic<int> waiting_for_disk = 0;
+
+void wait_for_disk()
+{
+    if (!disk_is_slow)
+        return;
+    ++waiting_for_disk;
+    disk_is_slow.wait(true);
+    --waiting_for_disk;
+}
+
+/// Makes the disk slow for as long as it lives.
+struct SlowDisk {
+    SlowDisk() { disk_is_slow = true; }
+    ~SlowDisk() { end(); }
+    static void end()
+    {
+        disk_is_slow = false;
+        disk_is_slow.notify_all();
+    }
+};
 
 }  // namespace
 
@@ -31,12 +56,20 @@ extern "C" ssize_t pwrite(int fd, const void* bytes, size_t count, off_t offset)
 
 extern "C" int fdatasync(int fd)
 {
+    wait_for_disk();
     calls.push_back({Call::Kind::Sync, 0, 0});
     return int(syscall(SYS_fdatasync, fd));
 }
 
+extern "C" int sync_file_range(int fd, off64_t offset, off64_t count, unsigned flags)
+{
+    wait_for_disk();
+    return int(syscall(SYS_sync_file_range, fd, offset, count, flags));
+}
+
 using namespace engine;
 using namespace test_support;
+using namespace std::chrono_literals;
 
 class TestSavedKvOrder : public QObject
 {
@@ -79,6 +112,51 @@ private Q_SLOTS:
         QCOMPARE(MadeKv(kBlockTokens, 2).write(file("sync.kv"), format), std::string());
         QVERIFY(!calls.empty());
         QVERIFY(calls.back().kind == Call::Kind::Sync);
+    }
+
+    /// A sync reads no pages: they are given back, and the file is read, while the disk takes its time.
+    void theDiskIsNotWaitedFor()
+    {
+        const auto format = saved_format();
+        const MadeKv made(3 * kBlockTokens, 3);
+        SavedKvStore store(file("slow"), {std::int64_t(1) << 30, 0}, nullptr);
+        const SlowDisk slow;
+        SavedKvJob first = made.job("a", format), second = made.job("b", format);
+        first.ticket = 1;
+        second.ticket = 2;
+        store.save(std::move(first));
+        QTRY_COMPARE(waiting_for_disk.load(), 1);
+        const auto written = store.take_done();
+        const auto reader = store.open("a", format, [] { return false; });
+        store.save(std::move(second));  // waits for the disk, too
+        auto finished = std::async(std::launch::async, [&] { store.finish(0ms); });
+        const bool at_once = finished.wait_for(30s) == std::future_status::ready;
+        SlowDisk::end();
+        finished.get();
+        QVERIFY2(at_once, "it waited for the disk");
+        QCOMPARE(written, std::vector<int>{1});
+        QCOMPARE(store.take_done(), std::vector<int>{2});
+        QVERIFY(reader.has_value());
+        QCOMPARE(reader->tokens(), 3 * kBlockTokens);
+    }
+
+    /// What is not on the disk yet when the grace is over is left to the system, piece by piece.
+    void theEndGivesUpASyncThatTakesLong()
+    {
+        const MadeKv made(kBlockTokens, 4);
+        calls.clear();
+        auto store =
+            std::make_unique<SavedKvStore>(file("end"), SavedKvStore::Limits{std::int64_t(1) << 30, 0}, nullptr, 10ms);
+        const SlowDisk slow;
+        store->save(made.job("a", saved_format()));
+        QTRY_COMPARE(waiting_for_disk.load(), 1);  // with the first piece
+        const auto ends = std::async(std::launch::async, [] {
+            std::this_thread::sleep_for(300ms);  // until long after the grace
+            SlowDisk::end();
+        });
+        store.reset();
+        QCOMPARE(std::ranges::count(calls, Call::Kind::Sync, &Call::kind), 0);
+        QVERIFY(std::filesystem::exists(file("end") / "a.kv"));
     }
 
     /// A pipe that nobody writes to would hold whoever opens it for ever.

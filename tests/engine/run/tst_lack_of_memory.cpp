@@ -338,7 +338,9 @@ private Q_SLOTS:
         }
         const std::array<SavedState, 2> states{SavedState{20, cache.states().host_bytes(saved.state)},
                                                SavedState{40, cache.states().host_bytes(saved.state)}};
-        QVERIFY(writer->finish(states, {}));
+        for (const SavedState& state : states)
+            QVERIFY(writer->write_state(state));
+        QVERIFY(writer->finish({}));
         cache.truncate(saved, 0);
 
         int refused = 0, whole = 0;
