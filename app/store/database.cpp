@@ -75,6 +75,11 @@ bool isDiskFull(const QSqlError& error)
     return codeOf(error) == Full;
 }
 
+bool isHeld(const QSqlError& error)
+{
+    return codeOf(error) == Busy || codeOf(error) == Locked;
+}
+
 QString troubleOf(const QSqlError& error, const QString& file)
 {
     const bool other = error.nativeErrorCode().toInt() == kOtherFile;

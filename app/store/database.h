@@ -55,6 +55,7 @@ bool isDamage(const QSqlError& error);       // the file is not a sound database
 bool isForWant(const QSqlError& error);      // of space, memory or rights: it may succeed later
 bool mayBeTheIndex(const QSqlError& error);  // the index of words, which can be made anew
 bool isDiskFull(const QSqlError& error);
+bool isHeld(const QSqlError& error);  // another program, or another connection, writes at the moment
 /// Returns a part of a sentence for the user: why the database in `file` is not written, and what to do about it.
 QString troubleOf(const QSqlError& error, const QString& file);
 

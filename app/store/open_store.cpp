@@ -85,19 +85,21 @@ QString makeOrMigrate(const QString& file, int from)
     return {};
 }
 
-bool backUp(const QString& file, int version)
+/// Returns no error when the copy is on the disk.
+QSqlError backUp(const QString& file, int version)
 {
     const QString backup = QFileInfo(file).path() + QStringLiteral("/spillway-backup-v%1.sqlite").arg(version);
     const QString unfinished = backup + QLatin1String(".part");
     QFile::remove(unfinished);
     const Database database(file, Database::Access::Write);
     if (!database.isOpen() || !database.ran(QStringLiteral("VACUUM INTO ?"), {unfinished}))
-        return false;
+        return database.error();
     // SQLite does not bring the copy to the disk itself, while the migration that comes next is on disk at once.
     if (!syncFile(unfinished))
-        return false;
+        return cannotWrite(unfinished);
     QFile::remove(backup);
-    return QFile::rename(unfinished, backup) && syncFolder(QFileInfo(file).path());
+    const bool done = QFile::rename(unfinished, backup) && syncFolder(QFileInfo(file).path());
+    return done ? QSqlError() : cannotWrite(backup);
 }
 
 /// Returns the name under which a new database is made before it takes the place of `file`.
@@ -178,11 +180,14 @@ OpenedStore unavailable(const QString& why)
     return inMemory(Text::tr("Conversations cannot be kept and will be gone when the program ends: %1.").arg(why));
 }
 
+/// Says whether writing is worth trying. What another program holds now can be written later: the writer tries again,
+/// so that the start need not wait for it.
 bool canBeWritten(const QString& file)
 {
     const Database database(file, Database::Access::Write);
-    return database.isOpen() && database.ran(QStringLiteral("BEGIN IMMEDIATE")) &&
-           database.ran(QStringLiteral("ROLLBACK"));
+    return (database.isOpen() && database.ran(QStringLiteral("PRAGMA busy_timeout = 0")) &&
+            database.ran(QStringLiteral("BEGIN IMMEDIATE")) && database.ran(QStringLiteral("ROLLBACK"))) ||
+           isHeld(database.error());
 }
 
 /// Opens a database that cannot be written for reading only, if that works. With a log, SQLite needs the log's index
@@ -254,8 +259,8 @@ OpenedStore startAnew(const QString& file, const QString& attachments, State sta
 
 OpenedStore migrated(const QString& file, int version, const QString& attachments)
 {
-    if (!backUp(file, version))
-        return unavailable(Text::tr("there is no room for a backup before the database is brought up to date"));
+    if (const QSqlError why = backUp(file, version); why.type() != QSqlError::NoError)
+        return unavailable(troubleOf(why, file));
     if (const QString why = makeOrMigrate(file, version); !why.isEmpty())
         return unavailable(why);
     if (!schema::isComplete(Database(file, Database::Access::Read)))

@@ -113,10 +113,12 @@ void StoreWriter::between(const std::function<void()>& read)
 
 void StoreWriter::run()
 {
-    const Database database(m_name, Database::Access::Write);
+    std::optional<Database> database(std::in_place, m_name, Database::Access::Write);
     while (auto batch = next()) {
+        if (!database->isOpen())  // it was held by another program
+            database.emplace(m_name, Database::Access::Write);
         const quint64 newest = batch->jobs.back().number;
-        const Outcome outcome = write(database, batch->jobs);
+        const Outcome outcome = write(*database, batch->jobs);
         settle(std::move(*batch), newest, outcome);
     }
 }
@@ -183,7 +185,8 @@ StoreWriter::Outcome StoreWriter::write(const Database& database, std::deque<Job
 // Writes as many jobs as there is time for in one transaction; no error: they are on disk.
 StoreWriter::Attempt StoreWriter::writeTogether(const Database& database, const std::deque<Job>& jobs, std::size_t most)
 {
-    if (!database.ran(QStringLiteral("BEGIN IMMEDIATE")))
+    // One that is not open may lack settings without which nothing must be written.
+    if (!database.isOpen() || !database.ran(QStringLiteral("BEGIN IMMEDIATE")))
         return {database.error()};
     Attempt attempt;
     const auto over = std::chrono::steady_clock::now() + kBatch;

@@ -1188,10 +1188,6 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
         <translation>Die Datenbank der Gespräche war beschädigt und heißt jetzt %1.</translation>
     </message>
     <message>
-        <source>there is no room for a backup before the database is brought up to date</source>
-        <translation>für eine Sicherung vor der Aktualisierung der Datenbank ist kein Platz</translation>
-    </message>
-    <message>
         <source>the folder %1 cannot be made</source>
         <translation>der Ordner %1 lässt sich nicht anlegen</translation>
     </message>

@@ -408,6 +408,39 @@ private Q_SLOTS:
         QCOMPARE(store->olderAttachmentsFolder(), QString());
     }
 
+    void whatAnotherProgramHoldsAtTheStartIsWrittenLater()
+    {
+        fill(1);
+        store.reset();
+        {
+            QSqlDatabase other = QSqlDatabase::addDatabase("QSQLITE", "holds");
+            other.setDatabaseName(file());
+            QVERIFY(other.open());
+            QVERIFY(other.exec("BEGIN IMMEDIATE").isActive());
+            reopen();
+            store->saveAll(twoTurns("new", "Goes on"));
+            QVERIFY(other.exec("COMMIT").isActive());
+        }
+        QSqlDatabase::removeDatabase("holds");
+        QCOMPARE(store->notice(), QString());
+        QCOMPARE(store->conversations().size(), 2);
+        reopen();
+        QCOMPARE(store->conversations().size(), 2);
+        QVERIFY(store->conversation("new"));
+    }
+
+    void whatKeepsABackupFromBeingMadeIsSaid()
+    {
+        putDump("v1");
+        QVERIFY(QDir().mkpath(folder->filePath("spillway-backup-v1.sqlite/theirs")));  // in the backup's place
+        reopen();
+        QVERIFY2(store->notice().contains("spillway-backup-v1.sqlite” cannot be written"), qPrintable(store->notice()));
+        QVERIFY(QDir(folder->filePath("spillway-backup-v1.sqlite")).removeRecursively());
+        reopen();
+        QCOMPARE(store->notice(), QString());
+        QCOMPARE(store->conversations().size(), 2);
+    }
+
     void circlesInTheDatabaseAreCut()
     {
         store->saveAll(twoTurns("c", "t"));
