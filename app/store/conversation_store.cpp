@@ -56,7 +56,8 @@ ConversationHeader bounded(ConversationHeader header)
 
 }  // namespace
 
-ConversationStore::ConversationStore(const QString& folder, QObject* parent, std::chrono::milliseconds betweenAttempts)
+ConversationStore::ConversationStore(const QString& folder, QObject* parent, std::chrono::milliseconds betweenAttempts,
+                                     std::chrono::milliseconds quiet)
     : QObject(parent)
     , m_folder(folder)
     , m_opened(openStore(folder, attachmentsIn(folder)))
@@ -87,8 +88,10 @@ ConversationStore::ConversationStore(const QString& folder, QObject* parent, std
     askForAll([](const Database& database) {
         return outcome(database, rows::removeConversations(database, QStringLiteral("trashed_ms = 0")));
     });
+    m_quiet.setSingleShot(true);
+    connect(&m_quiet, &QTimer::timeout, this, &ConversationStore::checkIndexes);
     if (m_opened.toCheck)
-        askForAll(schema::checkIndexes);  // the writer makes them anew if it has to
+        m_quiet.start(quiet);
 }
 
 ConversationStore::~ConversationStore()
@@ -250,8 +253,7 @@ void ConversationStore::noteDamage(bool seen) const
     if (m_damageNoted || !seen)
         return;
     m_damageNoted = true;
-    if (!m_opened.inMemory && !m_opened.readOnly)
-        checkAtNextOpen(m_opened.database);
+    checkAgain();
     queue(schema::checkIndexes);                        // the damage may be in the indexes
     auto* self = const_cast<ConversationStore*>(this);  // reading is const, and the signal comes after it
     QMetaObject::invokeMethod(
@@ -263,10 +265,38 @@ void ConversationStore::noteDamage(bool seen) const
         Qt::QueuedConnection);
 }
 
+void ConversationStore::checkAgain() const
+{
+    m_toCheckAgain = true;
+    if (!m_opened.inMemory && !m_opened.readOnly)
+        checkAtNextOpen(m_opened.database);
+}
+
+/// Checks the indexes of words behind all else. In a large database that takes long and cannot be interrupted, and
+/// nothing is saved meanwhile. If the program ends before, it is done after the next start.
+void ConversationStore::checkIndexes()
+{
+    m_writer->askBehind({.work = schema::checkIndexes,  // the writer makes them anew if it has to
+                         .bytes = StoreWriter::kBatch_bytes,
+                         .done = [this](const QSqlError& why) {
+                             if (why.type() == QSqlError::NoError)
+                                 QMetaObject::invokeMethod(this, &ConversationStore::onIndexesChecked,
+                                                           Qt::QueuedConnection);
+                         }});
+}
+
+void ConversationStore::onIndexesChecked()
+{
+    if (!m_toCheckAgain)
+        setChecked(m_opened.database);
+}
+
 // ---- writing ----
 
 quint64 ConversationStore::queue(Work work, const QString& replaces) const
 {
+    if (m_quiet.isActive())
+        m_quiet.start();
     if (m_writer)
         return m_writer->ask({.work = std::move(work), .replaces = replaces});
     if (replaces.isEmpty())
@@ -449,8 +479,8 @@ void ConversationStore::removePreset(const QString& name)
 
 void ConversationStore::onWriteFailed(const QSqlError& error)
 {
-    if (isDamage(error) && !m_opened.inMemory)
-        checkAtNextOpen(m_opened.database);
+    if (isDamage(error))
+        checkAgain();
     Q_EMIT failed(isDiskFull(error) ? tr("The disk is full: what is said now is kept as soon as there is room again.")
                                     : tr("Conversations cannot be written at the moment: %1.")
                                           .arg(troubleOf(error, m_folder + QLatin1String("/spillway.sqlite"))));

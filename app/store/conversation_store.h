@@ -9,6 +9,7 @@
 #include <QByteArray>
 #include <QHash>
 #include <QObject>
+#include <QTimer>
 
 #include <chrono>
 #include <functional>
@@ -34,9 +35,11 @@ class ConversationStore : public QObject
 public:
     /// Opens or makes the database in `folder`. An older schema is migrated after a backup; a damaged database is set
     /// aside under another name; if nothing can be written there, what can be read is shown and the rest lives in
-    /// memory. `notice` tells the user about it. A write that fails is tried again after `betweenAttempts`.
+    /// memory. `notice` tells the user about it. A write that fails is tried again after `betweenAttempts`. Where there
+    /// is a reason to check the indexes of words, that begins when nothing has been saved for `quiet`.
     explicit ConversationStore(const QString& folder, QObject* parent = nullptr,
-                               std::chrono::milliseconds betweenAttempts = std::chrono::seconds(3));
+                               std::chrono::milliseconds betweenAttempts = std::chrono::seconds(3),
+                               std::chrono::milliseconds quiet = std::chrono::seconds(30));
     ~ConversationStore() override;
 
     QString notice() const;             // one sentence; empty: all is well
@@ -102,6 +105,9 @@ private:
     QList<SearchHit> stillThere(QList<SearchHit> hits) const;
     void noteDamage(bool seen) const;
     void onWriteFailed(const QSqlError& error);
+    void checkAgain() const;
+    void checkIndexes();
+    void onIndexesChecked();
 
     QString m_folder;
     OpenedStore m_opened;
@@ -114,4 +120,6 @@ private:
     mutable Unwritten m_unwritten;
     mutable std::optional<QList<Preset>> m_presets;  // after they were first asked for
     mutable bool m_damageNoted = false;
+    mutable bool m_toCheckAgain = false;  // at the next start: damage was seen since this one
+    mutable QTimer m_quiet;               // since the last save, while the indexes are to be checked
 };

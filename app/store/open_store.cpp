@@ -16,7 +16,8 @@
 
 namespace {
 
-// Checking reads the whole file, about 1 GB/s from memory: a larger one is checked only where there is a reason to.
+// Checking all pages reads the whole file, about 1 GB/s from memory: a larger one is checked only where there is a
+// reason to.
 constexpr qint64 kAlwaysChecked_bytes = 64 * 1024 * 1024;
 constexpr qint64 kSmallestPage_bytes = 512;
 
@@ -41,8 +42,7 @@ QString checkMark(const QString& file)
 bool hasReasonToCheck(const QString& file)
 {
     // A log that is left says that the program did not end in order.
-    return QFileInfo(file).size() <= kAlwaysChecked_bytes || QFileInfo(file + QLatin1String("-wal")).size() > 0 ||
-           QFile::exists(checkMark(file));
+    return QFileInfo(file + QLatin1String("-wal")).size() > 0 || QFile::exists(checkMark(file));
 }
 
 Finding failure(const Database& database, const QString& file)
@@ -277,15 +277,16 @@ OpenedStore openStore(const QString& folder, const QString& attachments)
         return unavailable(Text::tr("the folder %1 cannot be made").arg(folder));
     if (!QFile::exists(file) && QFile::exists(successor(file)))  // the program ended between two renamings
         renameDatabase(successor(file), file);
-    const bool thoroughly = hasReasonToCheck(file);
-    const Finding found = look(file, thoroughly);
+    const bool suspect = hasReasonToCheck(file);
+    const Finding found = look(file, suspect || QFileInfo(file).size() <= kAlwaysChecked_bytes);
     switch (found.state) {
     case State::Good:
         if (!canBeWritten(file))
             return asItIs(file, {});
-        QFile::remove(checkMark(file));
+        if (suspect)
+            checkAtNextOpen(file);        // the program may end before its indexes have been checked
         removeDatabase(successor(file));  // left by an earlier attempt
-        return {.database = file, .toCheck = thoroughly};
+        return {.database = file, .toCheck = suspect};
     case State::New:
         if (const QString why = keepFiles(file, attachments); !why.isEmpty())
             return unavailable(why);
@@ -317,4 +318,9 @@ void checkAtNextOpen(const QString& database)
 {
     QFile mark(checkMark(database));
     mark.open(QIODevice::WriteOnly);
+}
+
+void setChecked(const QString& database)
+{
+    QFile::remove(checkMark(database));
 }

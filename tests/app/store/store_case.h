@@ -50,6 +50,15 @@ protected:
         store.reset();
         store = std::make_unique<ConversationStore>(folder->path());
     }
+    /// Opens the store again, and waits until its indexes have been checked.
+    void reopenAndCheck()
+    {
+        store.reset();
+        checkAtNextOpen(file());
+        store =
+            std::make_unique<ConversationStore>(folder->path(), nullptr, betweenAttempts, std::chrono::milliseconds(0));
+        QTRY_VERIFY_WITH_TIMEOUT(!QFile::exists(checkMark()), 60000);
+    }
     /// Returns what a search finds, also in what the store was asked to save just now.
     QList<SearchHit> hits(const QString& words, int limit) const
     {
@@ -57,6 +66,7 @@ protected:
         return searched(*store, words, limit);
     }
     QString file() const { return folder->filePath("spillway.sqlite"); }
+    QString checkMark() const { return file() + "-check"; }
     void begin()
     {
         folder = std::make_unique<QTemporaryDir>();

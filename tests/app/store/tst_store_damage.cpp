@@ -151,15 +151,15 @@ private Q_SLOTS:
         sql(file(), {"UPDATE text_search_data SET block = zeroblob(length(block)) WHERE " + rows,
                      "UPDATE title_search_data SET block = zeroblob(length(block)) WHERE " + rows});
         if (!whileOpen)
-            reopen();
+            reopenAndCheck();
         QCOMPARE(store->notice(), QString());
         store->saveAll(twoTurns("new", "Goes on", "zebras"));
         streaming.text = "a whole answer";
         streaming.status = StoredMessage::Status::Complete;
         store->save("c0", streaming);
         store->emptyTrash();
-        hits("gnus", 5);  // sees it, if nobody else has
-        reopen();
+        hits("gnus", 5);   // sees it, if nobody else has
+        reopenAndCheck();  // an index whose head is gone may pass for an empty one
         QCOMPARE(store->notice(), QString());
         QVERIFY(store->conversation("new"));
         QVERIFY(!store->conversation("c7"));
@@ -169,6 +169,40 @@ private Q_SLOTS:
         QCOMPARE(hits("whole", 5).size(), 1);
         QCOMPARE(hits("half", 5).size(), 0);
         QCOMPARE(hits("title", 100).size(), 39);
+    }
+
+    void theIndexesAreCheckedOnlyForAReason()
+    {
+        const auto toCheck = [&] { return openStore(folder->path(), folder->filePath("attachments")).toCheck; };
+        fill(1);
+        QVERIFY(toCheck());  // there is a log, as after a crash
+        QVERIFY(QFile::remove(checkMark()));
+        store.reset();
+        QVERIFY(!toCheck());
+        checkAtNextOpen(file());
+        QVERIFY(toCheck());
+        QVERIFY(toCheck());  // it was not done yet
+        setChecked(file());
+        QVERIFY(!toCheck());
+    }
+
+    void aSaveDoesNotWaitForTheCheck()
+    {
+        store.reset();
+        checkAtNextOpen(file());
+        reopen();
+        store->saveAll(twoTurns("one", "Saved at once"));
+        store->flush();
+        QCOMPARE(onDisk("conversations"), 1);
+        QVERIFY(QFile::exists(checkMark()));
+        store.reset();
+        QVERIFY(QFile::exists(checkMark()));  // the next start sees to it
+
+        store =
+            std::make_unique<ConversationStore>(folder->path(), nullptr, betweenAttempts, std::chrono::milliseconds(0));
+        store->saveAll(twoTurns("two", "Saved before"));
+        QTRY_VERIFY_WITH_TIMEOUT(!QFile::exists(checkMark()), 60000);
+        QCOMPARE(onDisk("conversations"), 2);
     }
 
     void damageDoesNotMakeFilesUnused()
@@ -544,12 +578,12 @@ private Q_SLOTS:
             QVERIFY2(store->notice().contains("cannot be kept"), qPrintable(store->notice()));
             QCOMPARE(setAside(), QStringList());
             QVERIFY(!QFile::exists(file() + "-new"));
-            QVERIFY(QFile::exists(file() + "-check"));  // a large one is not looked at without a reason
+            QVERIFY(QFile::exists(checkMark()));  // a large one is not looked at without a reason
         }
         reopen();
         QVERIFY2(store->notice().contains("50 of them"), qPrintable(store->notice()));
         QCOMPARE(setAside().size(), 1);
-        QVERIFY(!QFile::exists(file() + "-check"));
+        QVERIFY(!QFile::exists(checkMark()));
         QCOMPARE(store->conversations().size(), 50);
 #endif
     }
