@@ -60,7 +60,9 @@ Result<std::string> Transfer::run(const std::function<void(const FetchProgress&)
         std::int64_t kept_bytes = state_.done.total();
         std::unique_lock lock(mutex_);
         while (!failure_ && sha256_.empty() && !stop_.stop_requested()) {
-            changed_.wait_for(lock, kBetweenReports);
+            // Each piece that comes wakes this thread, too; whoever listens could not keep up with reports of them all.
+            changed_.wait_for(lock, stop_.get_token(), kBetweenReports,
+                              [this] { return failure_.has_value() || !sha256_.empty(); });
             const auto again = note_.empty() ? Clock::duration() : again_ - Clock::now();
             const FetchProgress progress{
                 state_.done.total(), state_.bytes, hashed_bytes_, note_,

@@ -156,7 +156,7 @@ private Q_SLOTS:
         WebServer server(well());
         server.answer_by([this](const WebRequest& request) {
             WebAnswer answer = support::file_answer(request, m_file, "\"one\"");
-            answer.pause_ms = 5;
+            answer.pause_ms = 50;  // the whole takes longer than several reports
             return answer;
         });
         std::stop_source stop;
@@ -186,6 +186,30 @@ private Q_SLOTS:
         QCOMPARE(file->kept_bytes, state->done.total());
         QVERIFY(asked_for <= 1'000'001 - state->done.total());
         QVERIFY(nothingElse());
+    }
+
+    void reportsTenTimesASecondHoweverManyPiecesCome()
+    {
+        WebServer server([this](const WebRequest& request) {
+            WebAnswer answer = support::file_answer(request, m_file, "\"one\"");
+            answer.piece_bytes = 1 << 10;
+            answer.pause_ms = 2;
+            return answer;
+        });
+        net::HttpClient client(impatient());
+        int reports = 0;
+        std::int64_t last_bytes = 0;
+        const auto begun = std::chrono::steady_clock::now();
+        const auto file = net::fetch_file(client, {server.url("/a.gguf"), {}, m_hash, {}, m_target}, quick(),
+                                          [&](const net::FetchProgress& progress) {
+                                              ++reports;
+                                              last_bytes = progress.done_bytes;
+                                          },
+                                          {});
+        const auto took = std::chrono::steady_clock::now() - begun;
+        QVERIFY2(file, file ? "" : file.error().what.c_str());
+        QVERIFY2(reports <= took / std::chrono::milliseconds(100) + 2, qPrintable(QString::number(reports)));
+        QCOMPARE(last_bytes, std::int64_t(1'000'000));  // the end is told at once
     }
 
     // A part of another version, or one that has no version: from the beginning.
@@ -523,7 +547,7 @@ private Q_SLOTS:
     {
         WebServer server([this](const WebRequest& request) {
             WebAnswer answer = support::file_answer(request, m_file, "\"one\"");
-            answer.pause_ms = 1;
+            answer.pause_ms = 50;  // the whole takes longer than several reports
             return answer;
         });
         std::optional<Kind> second;
