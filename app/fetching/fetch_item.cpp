@@ -27,6 +27,11 @@ QStringList textsIn(const QJsonValue& array)
     return texts;
 }
 
+QString lastNameOf(const QString& path)
+{
+    return path.section(QLatin1Char('/'), -1);
+}
+
 /// Says whether a file that the list names as fetched may have been: it is deleted when the fetch is cancelled, and any
 /// program can have written the list.
 bool mayHaveCome(const FetchItem& item, const QString& file)
@@ -66,11 +71,26 @@ bool mayBeOf(const FetchItem& item, const QString& file)
     if (QFileInfo(there.path()).canonicalFilePath() != QFileInfo(item.folder).canonicalFilePath())
         return false;
     const auto split = splitName(item.file), other = splitName(there.fileName());
-    const auto hasName = [&](const QString& wanted) {
-        return wanted.section(QLatin1Char('/'), -1) == there.fileName();
-    };
+    const auto hasName = [&](const QString& wanted) { return lastNameOf(wanted) == there.fileName(); };
     return hasName(item.file) || std::ranges::any_of(item.companions, hasName) ||
-           (split && other && split->stem.section(QLatin1Char('/'), -1) == other->stem && split->count == other->count);
+           (split && other && lastNameOf(split->stem) == other->stem && split->count == other->count);
+}
+
+QStringList mayBeCompanionsOf(const FetchItem& item, const QStringList& files)
+{
+    QStringList found;
+    for (qsizetype i = 0; i < files.size(); ++i) {
+        QString named = QDir::cleanPath(files[i]);
+        // In a cache a file is called by the hash of its bytes; the link to it, which follows, has its name.
+        if (item.folder.isEmpty() && named.contains(QLatin1String("/blobs/")) && i + 1 < files.size())
+            named = QDir::cleanPath(files[i + 1]);
+        const auto isIt = [&](const QString& companion) {
+            return named.endsWith(QLatin1Char('/') + (item.folder.isEmpty() ? companion : lastNameOf(companion)));
+        };
+        if (mayBeOf(item, named) && std::ranges::any_of(item.companions, isIt))
+            found.append(files[i]);
+    }
+    return found;
 }
 
 QList<FetchItem> FetchList::read()

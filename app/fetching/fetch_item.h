@@ -41,6 +41,10 @@ struct FetchItem {
 /// Says whether a file may be one of those that an item fetches, by its name and its folder.
 bool mayBeOf(const FetchItem& item, const QString& file);
 
+/// Returns those of `files` that may be companions of an item's model, by their names: models of one repository have
+/// companions in common. `files` are places of another item, in their order.
+QStringList mayBeCompanionsOf(const FetchItem& item, const QStringList& files);
+
 /// Sums up in one line all fetches that are not done, as a value for the pages: one of them, and how many others there
 /// are.
 class FetchSummary

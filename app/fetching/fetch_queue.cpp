@@ -216,7 +216,7 @@ void FetchQueue::cancel(int row)
     if (m_running > row)
         --m_running;
     if (gone.state != Fetch::Done && m_source)
-        discard(gone.places, onlyOf(-1, gone.came));
+        discard(unwanted(gone.places), unwanted(gone.came));
     Q_EMIT countChanged();
     Q_EMIT statesChanged();
     keep();
@@ -230,6 +230,18 @@ QStringList FetchQueue::onlyOf(int row, QStringList files) const
         if (other != row)
             files.removeIf([&](const QString& file) { return m_items[other].places.contains(file); });
     return files;
+}
+
+/// Returns those of `files`, places of a row that is gone, that no other row wants. A row that has not run since it got
+/// its companions does not know their places yet.
+QStringList FetchQueue::unwanted(const QStringList& files) const
+{
+    QStringList rest = onlyOf(-1, files);
+    for (const FetchItem& item : m_items)
+        if (item.state != Fetch::Done)
+            for (const QString& companion : mayBeCompanionsOf(item, files))
+                rest.removeAll(companion);
+    return rest;
 }
 
 /// Deletes files on the thread that fetches, after the fetch that ran there has ended and closed them.
@@ -376,7 +388,7 @@ void FetchQueue::onWhole(const QString& repository, const QString& file, const Q
                          const QStringList& model)
 {
     if (const int row = rowOf(repository, file); row < 0) {  // it was cancelled just before
-        discard({}, onlyOf(-1, came));
+        discard({}, unwanted(came));
     } else {
         m_items[row].came += came;
         m_items[row].came.removeIf([&](const QString& name) { return model.contains(name); });

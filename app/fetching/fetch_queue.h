@@ -67,8 +67,8 @@ public:
     /// Lets a fetch that was paused or failed wait for its turn again. As with add(), the user may be asked to unlock
     /// the password store if it begins at once; a fetch that begins by itself opens no question.
     Q_INVOKABLE void resume(int row);
-    /// Removes a row, and deletes the files that have come. The files of a model that is done stay, also if its
-    /// companions are still missing.
+    /// Removes a row, and deletes what has come of its files, but not of those that another row wants, too. The files
+    /// of a model that is done stay, also if its companions are still missing.
     Q_INVOKABLE void cancel(int row);
     Q_INVOKABLE void open(int row);
 
@@ -104,6 +104,7 @@ private:
     void onDone(const net::Result<FetchedModel>& model);
     void discard(const QStringList& places, const QStringList& whole);
     QStringList onlyOf(int row, QStringList files) const;
+    QStringList unwanted(const QStringList& files) const;
     void setState(int row, Fetch::State state, const QString& note = {});
     void tell(int row);
     void sumUp();

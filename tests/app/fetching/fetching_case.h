@@ -51,6 +51,7 @@ public:
         models.push_back({"org/seeing",
                           {{"seeing-Q4_0-00001-of-00002.gguf", &m_model},
                            {"seeing-Q4_0-00002-of-00002.gguf", &m_foreign},
+                           {"seeing-Q8_0.gguf", &m_model},
                            {"mmproj-a-F16.gguf", &m_other},
                            {"mmproj-b-F16.gguf", &m_large}},
                           {},

@@ -469,6 +469,43 @@ private Q_SLOTS:
         QCOMPARE(QDir(repository.filePath("blobs")).entryList(QDir::Files).size(), 2);
     }
 
+    // Two models have their companions in common: one has come whole, the other one in part.
+    void cancellingLeavesWhatAnotherModelNeeds_data()
+    {
+        QTest::addColumn<bool>("begun");
+        QTest::newRow("which has begun") << true;
+        QTest::newRow("which waits for its turn") << false;
+    }
+    void cancellingLeavesWhatAnotherModelNeeds()
+    {
+        QFETCH(bool, begun);
+        const auto add = [this](const QString& file) {
+            queue().add("org/seeing", file, "Q", 10, {"mmproj-a-F16.gguf", "mmproj-b-F16.gguf"});
+        };
+        const double model = double(m_case->m_model.size()), partOfTheLast = double(m_case->m_other.size()) + 1e6;
+        m_case->startAllowed();
+        m_case->hub->pause_ms = 4;
+        const QSignalSpy removed(&queue(), &FetchQueue::removed);
+        add("seeing-Q4_0-00001-of-00002.gguf");
+        QVERIFY(QTest::qWaitFor([&] { return m_case->done() > 2 * model + partOfTheLast; }, 10000));
+        if (begun) {
+            queue().pause(0);
+            add("seeing-Q8_0.gguf");
+            QVERIFY(QTest::qWaitFor([&] { return m_case->done(1) > model + partOfTheLast; }, 10000));
+            queue().pause(1);
+        } else {
+            add("seeing-Q8_0.gguf");
+            QCOMPARE(m_case->state(1), Fetch::Waiting);
+        }
+        m_case->hub->pause_ms = 0;
+        const auto before = m_case->hub->server().body_bytes();
+        queue().cancel(0);
+        queue().resume(0);
+        QTRY_COMPARE_WITH_TIMEOUT(m_case->state(), Fetch::Done, 20000);
+        QVERIFY(m_case->hub->server().body_bytes() - before < std::int64_t(m_case->m_large.size()));
+        QCOMPARE(removed.size(), 0);
+    }
+
     void cancellingLeavesWhatAnotherProgramFetches()
     {
         m_case->startAllowed();
