@@ -123,7 +123,7 @@ void AttachmentModel::remove(int row)
 {
     if (row < 0 || row >= count())
         return;
-    m_reader.cancel(m_rows[size_t(row)].job);
+    drop(m_rows[size_t(row)]);
     erase({m_conversation, &m_rows, row});
 }
 
@@ -177,8 +177,9 @@ void AttachmentModel::showConversation(const QString& id, const QList<DraftFile>
 
 void AttachmentModel::forget(const QString& conversation)
 {
-    for (const Row& row : m_others.take(conversation))
-        m_reader.cancel(row.job);
+    std::vector<Row> rows = m_others.take(conversation);
+    for (Row& row : rows)
+        drop(row);
 }
 
 QList<Attachment> AttachmentModel::ready() const
@@ -209,8 +210,8 @@ void AttachmentModel::clear()
     setNotice({});
     if (m_rows.empty())
         return;
-    for (const Row& row : m_rows)
-        m_reader.cancel(row.job);
+    for (Row& row : m_rows)
+        drop(row);
     beginResetModel();
     m_rows.clear();
     endResetModel();
@@ -219,17 +220,37 @@ void AttachmentModel::clear()
 
 void AttachmentModel::recount()
 {
-    const auto each = [this](std::vector<Row>& rows) {
-        for (Row& row : rows)
-            if (row.state == Ready)
-                count(row);
-    };
-    each(m_rows);
-    for (std::vector<Row>& rows : m_others)
-        each(rows);
+    for (Row* const row : everyRow())
+        if (row->state == Ready)
+            count(*row);
     if (!m_rows.empty())
         Q_EMIT dataChanged(index(0), index(count() - 1), {TokensRole, CountingRole});
     Q_EMIT changed();
+}
+
+void AttachmentModel::setMayCount(bool may)
+{
+    if (std::exchange(m_mayCount, may) == may)
+        return;
+    for (Row* const row : everyRow())
+        if (!may)
+            row->countStop.request_stop();
+        else if (row->counting)
+            askForCount(*row);
+}
+
+/// Returns the rows of all conversations.
+std::vector<AttachmentModel::Row*> AttachmentModel::everyRow()
+{
+    std::vector<Row*> every;
+    const auto add = [&](std::vector<Row>& rows) {
+        for (Row& row : rows)
+            every.push_back(&row);
+    };
+    add(m_rows);
+    for (std::vector<Row>& rows : m_others)
+        add(rows);
+    return every;
 }
 
 AttachmentModel::Place AttachmentModel::find(const QString& job)
@@ -257,6 +278,13 @@ QString AttachmentModel::append(const QString& name)
     endInsertRows();
     Q_EMIT changed();
     return row.job;
+}
+
+/// Stops what is done for a row that nobody needs any more.
+void AttachmentModel::drop(Row& row)
+{
+    m_reader.cancel(row.job);
+    row.countStop.request_stop();
 }
 
 void AttachmentModel::erase(const Place& place)
@@ -303,15 +331,25 @@ void AttachmentModel::count(Row& row)
 {
     row.counting = true;
     row.attachment.tokens.reset();
-    m_counter.count(promptText(row.attachment), this, [this, job = row.job](std::optional<int> tokens) {
+    row.countStop.request_stop();
+    if (m_mayCount)
+        askForCount(row);
+}
+
+void AttachmentModel::askForCount(Row& row)
+{
+    row.countStop = std::stop_source();
+    const std::stop_token stop = row.countStop.get_token();
+    const auto take = [this, job = row.job, stop](std::optional<int> tokens) {
         const Place place = find(job);
-        if (!place.rows)
-            return;
+        if (!place.rows || stop.stop_requested())
+            return;  // it has gone, or is counted anew
         Row& counted = (*place.rows)[size_t(place.row)];
         counted.counting = false;
         counted.attachment.tokens = tokens;
         tell(place);
-    });
+    };
+    m_counter.count(promptText(row.attachment), this, take, stop);
 }
 
 void AttachmentModel::tell(const Place& place)

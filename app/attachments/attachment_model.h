@@ -9,6 +9,7 @@
 #include <QUrl>
 #include <QtQml/qqmlregistration.h>
 
+#include <stop_token>
 #include <vector>
 
 /// Has one row for each file from the moment it was chosen: being read, ready, or failed with a sentence. Each
@@ -83,6 +84,9 @@ public:
     QList<DraftFile> kept() const { return keptOf(m_rows); }
     void clear();
     void recount();  // called when another model is open
+    /// Sets whether tokens may be counted now. While they may not, the rows wait for it; counts that run are stopped,
+    /// and begin anew later.
+    void setMayCount(bool may);
 
 Q_SIGNALS:
     void changed();
@@ -95,9 +99,10 @@ private:
     struct Row {
         QString job;
         State state = Reading;
-        bool counting = false;
+        bool counting = false;  // or waits for it
         Attachment attachment = {};
         QString sentence = {};
+        std::stop_source countStop{std::nostopstate};  // of the newest count
     };
     struct Place {
         QString conversation;
@@ -110,8 +115,11 @@ private:
     Place find(const QString& job);
     QString append(const QString& name);  // returns the row's job; empty: there is no room
     void erase(const Place& place);
+    void drop(Row& row);
+    std::vector<Row*> everyRow();
     void onRead(const QString& job, const ReadFile& result);
     void count(Row& row);
+    void askForCount(Row& row);
     void tell(const Place& place);
     void tellElsewhere(const Place& place);
     void setNotice(const QString& notice);
@@ -121,5 +129,6 @@ private:
     std::vector<Row> m_rows;
     QString m_conversation;
     QHash<QString, std::vector<Row>> m_others;
+    bool m_mayCount = true;
     QString m_notice;
 };

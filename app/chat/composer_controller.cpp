@@ -27,7 +27,9 @@ ComposerController::ComposerController(ChatController& chat, TurnRunner& turns, 
     m_countTimer.setInterval(kCountAfter_ms);
     connect(&m_countTimer, &QTimer::timeout, this, &ComposerController::countDraft);
     connect(&chat, &ChatController::draftChanged, this, &ComposerController::onDraftChanged);
+    connect(&turns, &TurnRunner::phaseChanged, this, &ComposerController::holdFileCounts);  // also of one that waits
     connect(&turns, &TurnRunner::turnsChanged, this, [this] {
+        holdFileCounts();
         if (m_draftIsOther)
             countDraft();
     });
@@ -179,6 +181,12 @@ void ComposerController::countDraft()
                 countDraft();
         },
         m_countingStop.get_token());
+}
+
+/// Lets files be counted only while nothing is answered.
+void ComposerController::holdFileCounts()
+{
+    m_attachments.setMayCount(!m_turns.busy());
 }
 
 void ComposerController::setDraftTokens(int tokens)

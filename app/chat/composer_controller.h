@@ -12,9 +12,9 @@
 
 class QMimeData;
 
-/// Holds the next message: its text (the conversation's draft), its files, and the tokens they will take. The text's
-/// tokens are counted when the user has stopped typing for a moment, and only while nothing is answered, so that no
-/// answer waits for it. Lives on the UI thread; owned by Program.
+/// Holds the next message: its text (the conversation's draft), its files, and the tokens they will take. These are
+/// counted only while nothing is answered, so that no answer waits for it, and those of the text when the user has
+/// stopped typing for a moment. Lives on the UI thread; owned by Program.
 class ComposerController : public QObject
 {
     Q_OBJECT
@@ -76,6 +76,7 @@ private:
     void onConversationOpened();
     void onDraftChanged();
     void countDraft();
+    void holdFileCounts();
     void setDraftTokens(int tokens);
     void stopCounting();
     void setPasted(const QString& added, const QString& text);

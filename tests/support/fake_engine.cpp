@@ -37,6 +37,12 @@ int FakeScript::counted_prompts() const
     return counted_prompts_;
 }
 
+int FakeScript::counted_texts() const
+{
+    const std::lock_guard lock(mutex_);
+    return counted_texts_;
+}
+
 std::vector<engine::Request> FakeScript::requests() const
 {
     const std::lock_guard lock(mutex_);
@@ -206,10 +212,16 @@ void FakeEngine::end_sequence(engine::SequenceId)
     --script_->live_sequences_;
 }
 
-engine::Result<int> FakeEngine::count_tokens(std::string_view text, std::stop_token) const
+engine::Result<int> FakeEngine::count_tokens(std::string_view text, std::stop_token stop) const
 {
     if (!loaded_)
         return engine::fail(engine::Error::Code::NotLoaded, "no model is loaded");
+    {
+        const std::lock_guard lock(script_->mutex_);
+        ++script_->counted_texts_;
+    }
+    if (!sleep_until(Clock::now() + script_->settings().count_text, stop))
+        return engine::fail(engine::Error::Code::Cancelled, "the count was stopped");
     return words_in(text);
 }
 

@@ -25,7 +25,8 @@ public:
         std::chrono::microseconds per_token{0};
         std::chrono::microseconds prefill{0};
         std::chrono::microseconds load{0};
-        std::chrono::microseconds count{0};  // a prompt
+        std::chrono::microseconds count{0};       // a prompt
+        std::chrono::microseconds count_text{0};  // a text by itself
         bool counts_prompts = true;
         int context_tokens = 2048;
         int model_context_tokens = 0;  // it was made for; 0: the same
@@ -75,6 +76,7 @@ public:
     int live_engines() const;
     int stopped_turns() const;
     int counted_prompts() const;
+    int counted_texts() const;  // also those that are being counted
     int live_sequences() const;
     std::vector<engine::SequenceId> sequences() const;      // of each request
     std::vector<engine::SequenceId> branched_from() const;  // at each branch()
@@ -94,6 +96,7 @@ private:
     int live_engines_ = 0;
     int stopped_turns_ = 0;
     int counted_prompts_ = 0;
+    int counted_texts_ = 0;
 };
 
 /// Speaks its script, one word per token, at the pace it is told; stops within a token.

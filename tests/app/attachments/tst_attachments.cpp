@@ -12,7 +12,12 @@
 #include <QProcess>
 #include <QTest>
 
+#include <chrono>
+#include <functional>
+
 using namespace test_support;
+
+Q_DECLARE_METATYPE(std::function<void(AttachmentModel&)>)
 
 class AttachmentsTest : public QObject
 {
@@ -108,6 +113,61 @@ private Q_SLOTS:
         room.load();
         room.model.recount();
         QTRY_COMPARE_WITH_TIMEOUT(room.model.tokens(), 7, kSoon);
+    }
+
+    void whatIsTakenAwayIsNotCounted_data()
+    {
+        QTest::addColumn<std::function<void(AttachmentModel&)>>("takeAway");
+        const auto row = [](const char* name, const std::function<void(AttachmentModel&)>& takeAway) {
+            QTest::newRow(name) << takeAway;
+        };
+        row("removed", [](AttachmentModel& files) { files.remove(0); });
+        row("sent", [](AttachmentModel& files) { files.clear(); });
+        row("with its conversation", [](AttachmentModel& files) {
+            files.showConversation("another");
+            files.forget("one");
+        });
+    }
+    void whatIsTakenAwayIsNotCounted()
+    {
+        QFETCH(std::function<void(AttachmentModel&)>, takeAway);
+        Room room;
+        room.load();
+        room.script->change([](auto& settings) { settings.count_text = std::chrono::hours(1); });
+        room.model.showConversation("one");
+        room.model.add({room.write("a.txt", "a b c")});
+        QTRY_COMPARE_WITH_TIMEOUT(room.script->counted_texts(), 1, kSoon);
+        room.script->change([](auto& settings) { settings.count_text = {}; });
+        takeAway(room.model);
+        QCOMPARE(room.model.count(), 0);
+        room.model.add({room.write("b.txt", "a b c d")});  // whose count would wait for that of the other one
+        QTRY_COMPARE_WITH_TIMEOUT(room.model.tokens(), 8, kSoon);
+    }
+
+    void tokensWaitForTheEndOfAnswers()
+    {
+        Room room;
+        room.load();
+        room.model.setMayCount(false);
+        room.model.add({room.write("a.txt", "a b c")});
+        QTRY_COMPARE_WITH_TIMEOUT(room.model.ready().size(), 1, kSoon);
+        QVERIFY(room.model.counting());
+        room.model.setMayCount(true);
+        QTRY_COMPARE_WITH_TIMEOUT(room.model.tokens(), 7, kSoon);
+        QVERIFY(!room.model.counting());
+        QCOMPARE(room.script->counted_texts(), 1);
+
+        // An answer that begins while they are counted.
+        room.script->change([](auto& settings) { settings.count_text = std::chrono::hours(1); });
+        room.model.recount();
+        QTRY_COMPARE_WITH_TIMEOUT(room.script->counted_texts(), 2, kSoon);
+        room.script->change([](auto& settings) { settings.count_text = {}; });
+        room.model.setMayCount(false);
+        QVERIFY(room.model.counting());
+        room.model.setMayCount(true);
+        QTRY_COMPARE_WITH_TIMEOUT(room.model.tokens(), 7, kSoon);
+        QCOMPARE(room.script->counted_texts(), 3);
+        QVERIFY(!room.model.counting());
     }
 
     void refuses_data()

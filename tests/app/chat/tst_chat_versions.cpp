@@ -413,6 +413,29 @@ private Q_SLOTS:
         QTRY_VERIFY(!bench->store->conversation(emptied));
     }
 
+    /// The answers would wait for the count, also that of another conversation's file.
+    void filesAreCountedBetweenAnswers()
+    {
+        ComposerController composer(*chat, *bench->turns, *bench->thread, bench->store->attachmentsFolder());
+        AttachmentModel* const files = composer.attachments();
+        bench->script->change([](auto& settings) { settings.count_text = 1h; });
+        files->addText("a.txt", "one two three");
+        QTRY_COMPARE(bench->script->counted_texts(), 1);
+        bench->says("yes");
+        bench->answer("question");  // which ends the count
+        QTRY_COMPARE(bench->script->counted_texts(), 2);
+        bench->script->change([](auto& settings) { settings.count_text = {}; });
+        bench->saysForever();
+        QVERIFY(chat->turn()->send("question"));
+        QTRY_VERIFY(!bench->lastText().isEmpty());
+        QVERIFY(composer.counting());
+        QCOMPARE(composer.attachedTokens(), 0);
+        chat->turn()->stop();
+        QTRY_VERIFY(composer.attachedTokens() > 0);
+        QVERIFY(!composer.counting());
+        QCOMPARE(bench->script->counted_texts(), 3);
+    }
+
     void thePasteThatIsPutBackIsTheLastOne()
     {
         ComposerController composer(*chat, *bench->turns, *bench->thread, bench->store->attachmentsFolder());
