@@ -3,6 +3,7 @@
 #include "app/log/log.h"
 #include "app/program.h"
 #include "app/system/exit_deadline.h"
+#include "app/system/plain_numbers.h"
 #include "app/system/profile_folders.h"
 #include "app/system/single_instance.h"
 #include "engine/engine.h"
@@ -51,6 +52,7 @@ int main(int argc, char* argv[])
     if (CommandLine::asksAboutProgram(std::span(argv, std::size_t(argc))))
         tellAboutProgram(argc, argv);
     QApplication application(argc, argv);
+    usePlainNumbers();
     QApplication::setApplicationDisplayName(QStringLiteral("Spillway"));
     QApplication::setDesktopFileName(QStringLiteral("spillway"));
 

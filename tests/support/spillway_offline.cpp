@@ -5,6 +5,7 @@
 #include "app/command_line.h"
 #include "app/log/log.h"
 #include "app/program.h"
+#include "app/system/plain_numbers.h"
 #include "app/system/profile_folders.h"
 #include "tests/support/fake_engine.h"
 
@@ -105,6 +106,7 @@ void apply(const QStringList& wishes, FakeScript& script)
 int main(int argc, char* argv[])
 {
     QApplication application(argc, argv);
+    usePlainNumbers();
     QApplication::setApplicationName(QStringLiteral("spillway-offline"));
     const CommandLine commandLine = CommandLine::parse(QApplication::arguments());
     const ProfileFolders folders = ProfileFolders::of(commandLine.profile);
