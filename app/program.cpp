@@ -430,6 +430,7 @@ void Program::connectServers()
     QObject::connect(
         m_engine.worker(), &EngineWorker::finished, &m_serverLoad,
         [this](quint64 number, const engine::Turn& turn) { m_serverLoad.onAnswer(number, turn.telemetry.ttft_ms); });
+    QObject::connect(m_engine.worker(), &EngineWorker::failed, &m_serverLoad, &ServerLoad::onFailed);
     QObject::connect(&m_chat, &ChatController::opened, &m_serverLoad, &ServerLoad::onConversation);
     m_serverLoad.onConversation(m_chat.conversationId());
     m_fetching.contacts()->addSource([this] { return m_servers.connections(); });

@@ -82,6 +82,8 @@ public:
     void onFrame(quint64 turn, const engine::Telemetry& frame);
     /// Call it when a turn's answer has ended; empty: the time to its first token is not known.
     void onAnswer(quint64 turn, std::optional<double> firstTokenMs);
+    /// Call it when a turn has failed: it has no answer.
+    void onFailed(quint64 turn) { m_turns.remove(turn); }
 
     QString server() const;  // its name, and the host of the one with that name that answers now
     bool measured() const { return m_last.has_value(); }

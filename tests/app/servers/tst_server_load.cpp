@@ -224,6 +224,22 @@ private Q_SLOTS:
         QVERIFY(!f.load.facts().firstTokenMs);
     }
 
+    void aFailedTurnIsForgotten()
+    {
+        Followed f;
+        f.server.counts("vllm:num_requests_running 1\n");
+        f.follow();
+        f.load.onConversation("a");
+        QTRY_VERIFY(f.load.measured());
+        f.load.onTurn(1, "a");
+        f.load.onTurn(2, "a");
+        f.load.onFailed(1);
+        f.load.onAnswer(1, 1000);  // nobody's any more
+        QVERIFY(!f.load.facts().firstTokenMs);
+        f.load.onAnswer(2, 2000);
+        QCOMPARE(f.load.facts().firstTokenMs, 2000.0);
+    }
+
     void countersAreRatesAndARestartIsAGap()
     {
         Followed f;
