@@ -6,6 +6,7 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
+#include <utility>
 
 namespace server {
 
@@ -53,13 +54,24 @@ std::string base64_of(const std::vector<float>& row)
     return text;
 }
 
-/// Returns the model, and loads it unless it is loaded.
-engine::Result<std::shared_ptr<const Served>> needed(const PlainRequest& request)
+/// Embeds the texts of a request, and loads the model unless it is loaded.
+tl::expected<std::vector<engine::Embedding>, Refusal> embeddings_of(const std::vector<RawPrompt>& prompts,
+                                                                    const PlainRequest& request, const char* field)
 {
     const auto file = request.models.find(request.served->name);
     if (!file)
-        return engine::fail(engine::Error::Code::NotLoaded, file.error().sentence);
-    return request.desk.need(*file);
+        return tl::unexpected(Refusal{Refusal::Kind::Busy, file.error().sentence});
+    std::vector<engine::EmbeddingInput> texts;
+    for (const RawPrompt& prompt : prompts)
+        texts.push_back({prompt.text, prompt.ids});
+    auto made = request.desk.embed(*file, texts, request.client_is_gone);
+    if (made)
+        return std::move(*made);
+    if (request.client_is_gone())
+        return tl::unexpected(Refusal{Refusal::Kind::Failed, "the client is gone"});
+    if (made.error().code == engine::Error::Code::ContextFull)
+        return tl::unexpected(Refusal{Refusal::Kind::BadRequest, made.error().what, field});
+    return tl::unexpected(refusal_of(made.error()));
 }
 
 tl::expected<Embedded, Refusal> embedded(const PlainRequest& request, Fields& fields, const char* field)
@@ -74,21 +86,14 @@ tl::expected<Embedded, Refusal> embedded(const PlainRequest& request, Fields& fi
     const auto dimensions = fields.integer("dimensions", 1, 1 << 20);
     if (fields.refusal())
         return tl::unexpected(*fields.refusal());
-    const auto served = needed(request);
-    if (!served)
-        return tl::unexpected(refusal_of(served.error()));
+    auto made = embeddings_of(prompts, request, field);
+    if (!made)
+        return tl::unexpected(std::move(made.error()));
     Embedded all;
-    for (const RawPrompt& prompt : prompts) {
-        if (request.client_is_gone())
-            return tl::unexpected(Refusal{Refusal::Kind::Failed, "the client is gone"});
-        auto made = request.desk.embed(**served, {prompt.text, prompt.ids});
-        if (!made && made.error().code == engine::Error::Code::ContextFull)
-            return tl::unexpected(Refusal{Refusal::Kind::BadRequest, made.error().what, field});
-        if (!made)
-            return tl::unexpected(refusal_of(made.error()));
-        all.tokens += made->tokens;
-        const std::size_t whole = made->values.size();
-        all.rows.push_back(shortened(std::move(made->values), dimensions ? std::size_t(*dimensions) : whole));
+    for (engine::Embedding& embedding : *made) {
+        all.tokens += embedding.tokens;
+        const std::size_t whole = embedding.values.size();
+        all.rows.push_back(shortened(std::move(embedding.values), dimensions ? std::size_t(*dimensions) : whole));
     }
     return all;
 }

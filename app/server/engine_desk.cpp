@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <future>
+#include <iterator>
 #include <new>
 #include <utility>
 
@@ -25,6 +26,39 @@ struct EngineDesk::Running {
     engine::SequenceId sequence = 0;
     engine::TurnId turn = 0;             // 0: it has not begun
     bool has_waited_for_memory = false;  // the engine warned of it while the turn ran
+};
+
+/// Holds work for the engine's thread. Its functions are called there, under the lock.
+struct EngineDesk::Job {
+    std::function<void()> work;
+    const ModelFile* model = nullptr;  // the model that it needs; null: it may be about any
+    bool holds = false;                // it goes on with work that was begun, and the model stays until its end
+
+    bool changes_model(const EngineDesk& desk) const { return !model || !(desk.guest_ || desk.serves(*model)); }
+    bool may_be_done(const EngineDesk& desk) const;
+};
+
+/// Says whether the job may be done now. Where its model is there, it waits for the end of a step only, else until no
+/// turn runs. New work lets turns that wait for another model go first: clients that embed without a pause would keep
+/// the model for ever.
+bool EngineDesk::Job::may_be_done(const EngineDesk& desk) const
+{
+    if (changes_model(desk))
+        return desk.running_.empty() && (holds || std::ranges::none_of(desk.jobs_, &Job::holds));
+    return holds || !desk.another_model_is_waited_for();
+}
+
+/// Holds the texts of a request, which are embedded by one job after another.
+struct EngineDesk::Batch {
+    EngineDesk& desk;
+    const ModelFile& with;
+    const std::vector<engine::EmbeddingInput>& texts;
+    const std::function<bool()>& client_is_gone;
+    std::vector<engine::Embedding> made = {};
+    std::promise<engine::Result<std::vector<engine::Embedding>>> done = {};
+
+    void go_on();
+    engine::Status embed_next();
 };
 
 EngineDesk::EngineDesk(std::unique_ptr<engine::Engine> engine, DeskOptions options, Metrics& metrics)
@@ -72,29 +106,33 @@ EngineDesk::~EngineDesk()
     engine_.reset();  // until then the engine may call wake()
 }
 
-/// Has the engine's thread do the work, and waits for its result.
+/// Gives the engine's thread a job. Any thread may call it.
+void EngineDesk::push(Job job)
+{
+    const std::lock_guard lock(mutex_);
+    jobs_.push_back(std::move(job));
+    came_.notify_all();
+}
+
+/// Has the engine's thread do the work when no turn runs, and waits for its result.
 template <class Work>
-auto EngineDesk::on_engine_thread(When when, Work work) -> decltype(work())
+auto EngineDesk::on_engine_thread(Work work) -> decltype(work())
 {
     std::promise<decltype(work())> done;
     auto result = done.get_future();
-    {
-        const std::lock_guard lock(mutex_);
-        jobs_.push_back({when, [&done, &work] {
-                             try {
-                                 done.set_value(work());
-                             } catch (...) {
-                                 done.set_value(engine::caught("for this request"));
-                             }
-                         }});
-        came_.notify_all();
-    }
+    push({[&done, &work] {
+        try {
+            done.set_value(work());
+        } catch (...) {
+            done.set_value(engine::caught("for this request"));
+        }
+    }});
     return result.get();
 }
 
 engine::Status EngineDesk::load(const engine::LoadRequest& request, std::string name, const engine::Listener& listener)
 {
-    return on_engine_thread(When::BetweenTurns, [&] {
+    return on_engine_thread([&] {
         load_ = request;
         return load_now(request, std::move(name), listener, closing_.get_token());
     });
@@ -104,7 +142,7 @@ engine::Result<std::shared_ptr<const Served>> EngineDesk::need(const ModelFile& 
 {
     if (auto there = served(); there && there->name == file.name)
         return there;
-    return on_engine_thread(When::BetweenTurns, [&]() -> engine::Result<std::shared_ptr<const Served>> {
+    return on_engine_thread([&]() -> engine::Result<std::shared_ptr<const Served>> {
         if (const engine::Status done = ensure(file, closing_.get_token()); !done)
             return tl::unexpected(done.error());
         return served();
@@ -118,7 +156,7 @@ engine::Status EngineDesk::let_go(const ModelFile& file)
                             "'" + file.name + "' is open in Spillway's window, and is closed there only");
     if (const auto there = served(); !there || there->name != file.name)
         return {};
-    return on_engine_thread(When::BetweenTurns, [&]() -> engine::Status {
+    return on_engine_thread([&]() -> engine::Status {
         if (serves(file))
             unload();
         return {};
@@ -279,16 +317,47 @@ tl::expected<EngineDesk::Submitted, Refusal> EngineDesk::submit(Ask ask)
     return submitted;
 }
 
-engine::Result<engine::Embedding> EngineDesk::embed(const Served& with, const engine::EmbeddingInput& input)
+engine::Result<std::vector<engine::Embedding>> EngineDesk::embed(const ModelFile& with,
+                                                                 const std::vector<engine::EmbeddingInput>& texts,
+                                                                 const std::function<bool()>& client_is_gone)
 {
-    return on_engine_thread(When::BetweenSteps, [&]() -> engine::Result<engine::Embedding> {
-        if (served().get() != &with)
-            return engine::fail(engine::Error::Code::NotLoaded, "another model was loaded meanwhile: ask again");
-        auto made = engine_->embed(input, closing_.get_token());
-        if (!guest_ && !engine_->loaded())  // the engine closed the model by itself
-            unload();
-        return made;
-    });
+    Batch batch{*this, with, texts, client_is_gone};
+    auto result = batch.done.get_future();
+    push({[&batch] { batch.go_on(); }, &with});
+    return result.get();
+}
+
+/// Embeds one more text. The next one has a job of its own, so that answers, and other clients' texts, go on between
+/// them. Once the result is set, this object may be gone.
+void EngineDesk::Batch::go_on()
+{
+    try {
+        if (const engine::Status embedded = embed_next(); !embedded)
+            return done.set_value(tl::unexpected(embedded.error()));
+        if (made.size() < texts.size())
+            return desk.push({[this] { go_on(); }, &with, true});
+        done.set_value(std::move(made));
+    } catch (...) {
+        done.set_value(engine::caught("for this request"));
+    }
+}
+
+engine::Status EngineDesk::Batch::embed_next()
+{
+    const std::stop_token stop = desk.closing_.get_token();
+    if (stop.stop_requested())
+        return engine::fail(engine::Error::Code::Cancelled, about_to_stop().sentence);
+    if (client_is_gone())
+        return engine::fail(engine::Error::Code::Cancelled, "the client is gone");
+    if (engine::Status there = desk.ensure(with, stop); !there)
+        return there;
+    auto embedding = desk.engine_->embed(texts[made.size()], stop);
+    if (!desk.guest_ && !desk.engine_->loaded())  // the engine closed the model by itself
+        desk.unload();
+    if (!embedding)
+        return tl::unexpected(embedding.error());
+    made.push_back(std::move(*embedding));
+    return {};
 }
 
 /// Forgets waiting requests whose clients have left. Called under the lock.
@@ -336,7 +405,7 @@ void EngineDesk::work()
 {
     while (wait_for_work()) {
         follow();
-        do_jobs(running_.empty() ? When::BetweenTurns : When::BetweenSteps);
+        do_jobs();
         begin_those_that_may();
         if (!running_.empty())
             step();
@@ -368,21 +437,28 @@ bool EngineDesk::wait_for_work()
     return true;
 }
 
-void EngineDesk::do_jobs(When now)
+/// Does the jobs that are there and may be done, each of them once: those that they push wait for the next time.
+void EngineDesk::do_jobs()
 {
-    for (;;) {
-        std::function<void()> work;
+    for (std::optional<std::size_t> there;;) {
+        std::list<Job> now;
         {
             const std::lock_guard lock(mutex_);
-            const auto next = std::ranges::find_if(
-                jobs_, [&](const Job& job) { return now == When::BetweenTurns || job.when == When::BetweenSteps; });
-            if (next == jobs_.end())
+            const auto end = std::next(jobs_.begin(), std::ptrdiff_t(there.value_or(jobs_.size())));
+            const auto next = std::find_if(jobs_.begin(), end, [&](const Job& job) { return job.may_be_done(*this); });
+            if (next == end)
                 return;
-            work = std::move(next->work);
-            jobs_.erase(next);
+            there = there.value_or(jobs_.size()) - 1;
+            now.splice(now.end(), jobs_, next);
         }
-        work();
+        now.front().work();
     }
+}
+
+/// Says whether the turn that begins next needs another model than the one that is there. Called under the lock.
+bool EngineDesk::another_model_is_waited_for() const
+{
+    return !guest_ && !waiting_.empty() && waiting_.front().ask.file && !serves(*waiting_.front().ask.file);
 }
 
 /// Begins waiting turns in the order in which they came, as long as there are places.
@@ -400,17 +476,17 @@ void EngineDesk::begin_those_that_may()
 }
 
 /// Returns the turn that begins next. Empty: none waits, or none may begin. A turn that waits for memory, or for the
-/// end of all others since it needs another model, is not overtaken by newer ones: it might wait for ever.
+/// end of all others since it needs another model, is not overtaken by newer ones: it might wait for ever. The model
+/// does not go while texts of a request are still to be embedded.
 std::optional<EngineDesk::Waiting> EngineDesk::next_to_begin(std::size_t& place)
 {
     const std::lock_guard lock(mutex_);
     forget_those_that_left();
     const auto free = std::ranges::find_if(places_, [](const Place& p) { return !p.events; });
     const bool one_waits = std::ranges::any_of(running_, &Running::has_waited_for_memory) ||
-                           std::ranges::any_of(jobs_, [](const Job& job) { return job.when == When::BetweenTurns; });
-    const bool another =
-        !guest_ && !waiting_.empty() && waiting_.front().ask.file && !serves(*waiting_.front().ask.file);
-    if (waiting_.empty() || free == places_.end() || one_waits || (another && running_count() > 0)) {
+                           std::ranges::any_of(jobs_, [&](const Job& job) { return job.changes_model(*this); });
+    const bool stays = running_count() > 0 || std::ranges::any_of(jobs_, &Job::holds);
+    if (waiting_.empty() || free == places_.end() || one_waits || (stays && another_model_is_waited_for())) {
         came_.notify_all();  // close() looks at the queue
         return std::nullopt;
     }

@@ -80,9 +80,11 @@ public:
     };
     /// Queues a turn for each answer that is asked for. Busy: too many wait already.
     tl::expected<Submitted, Refusal> submit(Ask ask);
-    /// Embeds a text between two steps, if the loaded model is `with`, and waits for that. Cancelled: the desk was
-    /// closed.
-    engine::Result<engine::Embedding> embed(const Served& with, const engine::EmbeddingInput& input);
+    /// Embeds texts, one at least, with a model that is loaded for that unless it is, and waits for that. The model
+    /// stays until the last text; answers go on between two texts. `client_is_gone` is asked on the engine's thread.
+    engine::Result<std::vector<engine::Embedding>> embed(const ModelFile& with,
+                                                         const std::vector<engine::EmbeddingInput>& texts,
+                                                         const std::function<bool()>& client_is_gone);
 
     struct Queue {
         int running = 0;
@@ -117,12 +119,8 @@ private:
         Slot slot;
     };
 
-    // Loading waits until no turn runs, embedding for the end of a step.
-    enum class When { BetweenSteps, BetweenTurns };
-    struct Job {
-        When when;
-        std::function<void()> work;
-    };
+    struct Job;    // waits for the engine's thread
+    struct Batch;  // of texts to embed; used on the engine's thread
 
     engine::Status load_now(const engine::LoadRequest& request, std::string name, const engine::Listener& listener,
                             std::stop_token stop);
@@ -139,7 +137,9 @@ private:
     void forget_those_that_left();
     void work();
     bool wait_for_work();
-    void do_jobs(When now);
+    void push(Job job);
+    void do_jobs();
+    bool another_model_is_waited_for() const;
     void begin_those_that_may();
     std::optional<Waiting> next_to_begin(std::size_t& place);
     void begin(Waiting asked, std::size_t place);
@@ -149,7 +149,7 @@ private:
     engine::Listener listener_of(Running& running);
     engine::Result<engine::SequenceId> sequence_for(const std::string& text);
     template <class Work>
-    auto on_engine_thread(When when, Work work) -> decltype(work());
+    auto on_engine_thread(Work work) -> decltype(work());
 
     std::unique_ptr<engine::Engine> engine_;
     GuestEngine* guest_ = nullptr;  // engine_, where it is borrowed
@@ -162,7 +162,7 @@ private:
 
     mutable std::mutex mutex_;
     std::condition_variable came_;
-    std::deque<Job> jobs_;
+    std::list<Job> jobs_;
     std::deque<Waiting> waiting_;
     engine::LoadRequest load_;  // of the engine's thread
     std::vector<Place> places_;

@@ -49,6 +49,30 @@ private:
     std::promise<bool>& stopped_;
 };
 
+/// Embeds every text as one number, the first text when the test lets it.
+class WaitingEmbeddings : public server_test::GateEngine
+{
+public:
+    engine::Result<engine::ModelInfo> load(const engine::LoadRequest& request, const engine::Listener& listener,
+                                           std::stop_token stop) override
+    {
+        auto info = GateEngine::load(request, listener, std::move(stop));
+        info->embeds = request.model.filename() == "chain.gguf";
+        return info;
+    }
+    engine::Result<engine::Embedding> embed(const engine::EmbeddingInput&, std::stop_token stop) override
+    {
+        std::unique_lock lock(mutex);
+        embeds = true;
+        changed.notify_all();
+        if (!changed.wait(lock, stop, [this] { return may_embed; }))
+            return engine::fail(engine::Error::Code::Cancelled, "embedding was stopped");
+        return engine::Embedding{{1}, 1};
+    }
+
+    bool embeds = false, may_embed = false;
+};
+
 }  // namespace
 
 class TestEmbeddings : public QObject
@@ -207,6 +231,38 @@ private Q_SLOTS:
             "POST", "/v1/embeddings", QJsonDocument(QJsonObject{{"input", texts}}).toJson(QJsonDocument::Compact)));
         server.reset();
         QVERIFY(client.answer().status != 200);
+    }
+
+    void aTurnForAnotherModelWaitsForTheLastText()
+    {
+        server::ServerOptions options;
+        options.folders = {folder_.path().toStdString()};
+        auto owned = std::make_unique<WaitingEmbeddings>();
+        WaitingEmbeddings& engine = *owned;
+        engine.finish_all();
+        const RunningServer server(std::move(owned), options);
+        const auto say = [](server_test::Client& client, const QByteArray& path, const QByteArray& body) {
+            client.say(server_test::Client::request("POST", path, body));
+        };
+        server_test::Client texts(server.port()), chat(server.port()), more_texts(server.port());
+        say(texts, "/v1/embeddings", R"({"model": "chain", "input": ["a", "b", "c"]})");
+        QVERIFY(engine.wait([&] { return engine.embeds; }));
+        say(chat, server_test::kChatPath, R"({"model": "guide", "messages": [{"role": "user", "content": "x"}]})");
+        QTRY_VERIFY_WITH_TIMEOUT(server.get("/metrics").body.contains("\nspillway_turns_waiting 1\n"),
+                                 server_test::kPatience_ms);
+        say(more_texts, "/v1/embeddings", R"({"model": "chain", "input": ["d", "e"]})");
+        {
+            const std::lock_guard lock(engine.mutex);
+            engine.may_embed = true;
+            engine.changed.notify_all();
+        }
+        const Answer first = texts.answer();
+        QCOMPARE(first.status, 200);
+        QCOMPARE(first.json()["data"].toArray().size(), 3);
+        QCOMPARE(chat.answer().status, 200);
+        QCOMPARE(more_texts.answer().status, 200);
+        // The turn is overtaken by no request that came later.
+        QCOMPARE(engine.loaded_models, QStringList({"guide.gguf", "chain.gguf", "guide.gguf", "chain.gguf"}));
     }
 
     void stoppingDoesNotWaitForTheirModel()
