@@ -25,7 +25,8 @@ struct Error {
         Internal,  // a mistake of ours
     };
     Code code = Code::Internal;
-    std::string what;  // one sentence, lower case, no full stop: "the file ends inside the GGUF header"
+    std::string what;       // one sentence, lower case, no full stop: "the file ends inside the GGUF header"
+    int prompt_tokens = 0;  // ContextFull: of the prompt that does not fit; 0: it is not known
 };
 
 template <class T>

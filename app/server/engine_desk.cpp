@@ -569,12 +569,8 @@ void EngineDesk::end(std::list<Running>::iterator running, const engine::Result<
     const std::size_t place = running->place;
     known_.answered(running->sequence);
     try {
-        int prompt_tokens = 0;
-        if (!turn && turn.error().code == engine::Error::Code::ContextFull)
-            if (const auto ledger = engine_->count_prompt(running->asked.ask.turn, {}))
-                prompt_tokens = ledger->total_tokens;
         const auto served = this->served();
-        running->listener->end(turn, prompt_tokens, served ? served->info.context_in_use : 0);
+        running->listener->end(turn, served ? served->info.context_in_use : 0);
     } catch (...) {
         running->asked.events->put(Failed{refusal_of(engine::caught("for this request").value())});
     }

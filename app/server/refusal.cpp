@@ -36,7 +36,7 @@ Refusal refusal_of(const engine::Error& error)
     case Code::Unsupported:
         return {Refusal::Kind::BadRequest, error.what};
     case Code::ContextFull:
-        return {Refusal::Kind::PromptTooLong, error.what};
+        return {.kind = Refusal::Kind::PromptTooLong, .sentence = error.what, .prompt_tokens = error.prompt_tokens};
     case Code::NotFound:
         return {Refusal::Kind::NotFound, error.what};
     case Code::NoMemory:

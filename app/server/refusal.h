@@ -25,7 +25,7 @@ struct Refusal {
     std::string sentence;
     std::string field = {};  // the field at fault; empty: none is
     // PromptTooLong
-    int prompt_tokens = 0;
+    int prompt_tokens = 0;  // 0: not known
     int context_tokens = 0;
 };
 

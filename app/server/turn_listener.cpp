@@ -43,7 +43,10 @@ TurnListener::TurnListener(const Ask& ask, TurnEvents& events, Metrics& metrics,
 engine::Listener TurnListener::listener()
 {
     engine::Listener listener;
-    listener.on_prompt = [this](const engine::PromptLedger& ledger) { events_.put(Started{ledger.total_tokens}); };
+    listener.on_prompt = [this](const engine::PromptLedger& ledger) {
+        prompt_tokens_ = ledger.total_tokens;
+        events_.put(Started{ledger.total_tokens});
+    };
     listener.on_text = [this](std::string_view text) { on_text(text); };
     listener.on_token = [this](const engine::TokenLogprobs& token) { tokens_.push_back(token); };
     return listener;
@@ -126,11 +129,12 @@ void TurnListener::on_call_end()
     events_.cancel();
 }
 
-void TurnListener::end(const engine::Result<engine::Turn>& turn, int prompt_tokens_if_too_long, int context_tokens)
+void TurnListener::end(const engine::Result<engine::Turn>& turn, int context_tokens)
 {
     if (!turn) {
         Refusal refusal = refusal_of(turn.error());
-        refusal.prompt_tokens = prompt_tokens_if_too_long;
+        if (refusal.prompt_tokens == 0)
+            refusal.prompt_tokens = prompt_tokens_;  // the memory for it ran out later
         refusal.context_tokens = context_tokens;
         events_.put(Failed{std::move(refusal)});
         return;

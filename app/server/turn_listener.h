@@ -27,9 +27,8 @@ public:
     /// Returns the listener for this turn's prompt and text.
     engine::Listener listener();
     void on_frame(const engine::Telemetry& frame);
-    /// Puts the last event. `prompt_tokens_if_too_long`, `context_tokens`: for the refusal of a prompt that does not
-    /// fit.
-    void end(const engine::Result<engine::Turn>& turn, int prompt_tokens_if_too_long, int context_tokens);
+    /// Puts the last event. `context_tokens`: for the refusal of a prompt that does not fit.
+    void end(const engine::Result<engine::Turn>& turn, int context_tokens);
 
 private:
     void on_text(std::string_view text);
@@ -50,6 +49,7 @@ private:
     CodeBound bound_;
     std::optional<ToolCallReader> call_reader_;  // empty: no tools were offered
     std::vector<engine::TokenLogprobs> tokens_;  // not sent yet with a piece of text
+    int prompt_tokens_ = 0;                      // once the prompt has been made
     int thought_tokens_ = 0;                     // pieces of text within thoughts, which have one token each
     int calls_ = 0;                              // calls that have begun
     ControlEscapes escapes_;                     // of the newest call's arguments

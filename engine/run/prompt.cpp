@@ -416,8 +416,10 @@ static int fewest_tokens(const PromptLedger& ledger, std::span<const int> kept)
 Result<Prompt> PromptBuilder::build(const Request& request, int limit, int room) const
 {
     const auto too_long = [&](int tokens) {
-        return fail(Error::Code::ContextFull, "the prompt needs " + std::to_string(tokens) +
-                                                  " tokens and the context holds " + std::to_string(limit));
+        auto error = fail(Error::Code::ContextFull, "the prompt needs " + std::to_string(tokens) +
+                                                        " tokens and the context holds " + std::to_string(limit));
+        error.value().prompt_tokens = tokens;
+        return error;
     };
     if (request.messages.empty()) {
         if (request.raw_prompt.empty() && request.raw_ids.empty())

@@ -9,6 +9,7 @@
 #include <QJsonArray>
 
 #include <array>
+#include <atomic>
 #include <list>
 #include <random>
 
@@ -197,6 +198,34 @@ private Q_SLOTS:
         gate.ask("same", system);
         QCOMPARE(gate.clients.back().answer().status, 200);
         QCOMPARE(gate.engine->branched_from.size(), std::size_t(2));
+    }
+
+    // Counting takes long, and all other answers wait for it.
+    void aPromptThatIsTooLongIsNotCountedAgain()
+    {
+        struct Full final : GateEngine {
+            engine::Result<engine::TurnId> begin(engine::SequenceId, const engine::Request&, const engine::Listener&,
+                                                 std::stop_token) override
+            {
+                auto error = engine::fail(engine::Error::Code::ContextFull, "the prompt needs 9000 tokens");
+                error.value().prompt_tokens = 9000;
+                return error;
+            }
+            engine::Result<engine::PromptLedger> count_prompt(const engine::Request& request,
+                                                              std::stop_token stop) const override
+            {
+                ++counted;
+                return GateEngine::count_prompt(request, std::move(stop));
+            }
+            mutable std::atomic<int> counted = 0;
+        };
+        auto owned = std::make_unique<Full>();
+        const Full& engine = *owned;
+        const RunningServer server(std::move(owned), with_turns(2));
+        const auto answer = server.post(kChatPath, body_of("much"));
+        QCOMPARE(answer.status, 400);
+        QCOMPARE(answer.json()["error"].toObject()["n_prompt_tokens"].toInt(), 9000);
+        QCOMPARE(engine.counted.load(), 0);
     }
 
     void manyClientsAndNoneGetsWhatAnotherAsked()
