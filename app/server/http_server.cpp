@@ -29,20 +29,55 @@ std::string head_of(const HttpAnswer& answer, const std::string& framing, bool k
     return head + (keeps_alive ? "Connection: keep-alive\r\n\r\n" : "Connection: close\r\n\r\n");
 }
 
-/// Writes all of the text within that time, and gives up earlier while the server stops, so that a client that does not
-/// read cannot hold up its end.
+/// Says until when a text has to be read or written. The time begins anew after every 64 KiB that come through: a
+/// large text takes long on a slow network, but whoever sends or reads single bytes must not keep a connection.
+class Deadline
+{
+public:
+    explicit Deadline(milliseconds patience)
+        : patience_(patience)
+        , at_(Clock::now() + patience)
+    {
+    }
+    Clock::time_point at() const { return at_; }
+    void came_through(std::size_t bytes)
+    {
+        bytes_ += bytes;
+        if (bytes_ < kEnough_bytes || stops_)
+            return;
+        bytes_ = 0;
+        at_ = Clock::now() + patience_;
+    }
+    /// Leaves a moment at most, from the first call on.
+    void stop()
+    {
+        if (!std::exchange(stops_, true))
+            at_ = std::min(at_, Clock::now() + kFarewell);
+    }
+
+private:
+    static constexpr std::size_t kEnough_bytes = 64 << 10;
+
+    milliseconds patience_;
+    Clock::time_point at_;
+    std::size_t bytes_ = 0;  // since the time began
+    bool stops_ = false;
+};
+
+/// Writes all of the text, unless its time runs out. While the server stops, it gives up earlier, so that a client that
+/// does not read cannot hold up its end.
 bool write_all(Socket& socket, std::string_view text, milliseconds patience, const std::atomic<bool>& stopping)
 {
-    auto deadline = Clock::now() + patience;
-    bool stops = false;
+    Deadline deadline(patience);
     while (!text.empty()) {
-        if (stopping && !std::exchange(stops, true))
-            deadline = std::min(deadline, Clock::now() + kFarewell);
-        const auto left = std::max(std::chrono::ceil<milliseconds>(deadline - Clock::now()), milliseconds(0));
+        if (stopping)
+            deadline.stop();
+        const auto left = std::max(std::chrono::ceil<milliseconds>(deadline.at() - Clock::now()), milliseconds(0));
         const auto sent = socket.write(text, std::min(left, kGlance));
         if (!sent || (*sent == 0 && left.count() == 0))
             return false;
         text.remove_prefix(*sent);
+        deadline.came_through(*sent);
     }
     return true;
 }
@@ -292,18 +327,19 @@ Socket::Came HttpServer::read_head(Socket& socket, HttpReader& reader, std::stri
 
 Socket::Came HttpServer::read_body(Socket& socket, HttpReader& reader, std::string& unread)
 {
-    const auto deadline = Clock::now() + options_.body_time;
+    Deadline deadline(options_.body_time);
     std::array<char, kReadBytes> bytes;
     for (;;) {
         unread.erase(0, reader.feed(unread));
         if (reader.state() != HttpReader::State::Body)
             return Socket::Came::Bytes;
-        if (Clock::now() >= deadline || stopping_)
+        if (Clock::now() >= deadline.at() || stopping_)
             return Socket::Came::Nothing;
         const Socket::Read read = socket.read(bytes.data(), bytes.size(), kGlance);
         if (read.came == Socket::Came::End || read.came == Socket::Came::Broken)
             return read.came;
         unread.append(bytes.data(), read.bytes);
+        deadline.came_through(read.bytes);
     }
 }
 

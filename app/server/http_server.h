@@ -24,8 +24,8 @@ struct HttpOptions {
     int connections = 128;  // more are turned away
     // How long a client may take...
     std::chrono::milliseconds head_time = std::chrono::seconds(10);
-    std::chrono::milliseconds body_time = std::chrono::seconds(60);
-    std::chrono::milliseconds write_time = std::chrono::seconds(20);  // for each piece of an answer
+    std::chrono::milliseconds body_time = std::chrono::seconds(60);   // anew after every 64 KiB
+    std::chrono::milliseconds write_time = std::chrono::seconds(20);  // for each piece of an answer, and anew likewise
     std::chrono::milliseconds idle_time = std::chrono::seconds(60);   // until the next request
 };
 

@@ -21,7 +21,9 @@ using server_test::Client;
 
 namespace {
 
-/// Says what it was asked; /stream sends a piece, then waits until the client is gone.
+constexpr qsizetype kLarge_bytes = 48 << 20;  // far more than the system keeps for a connection
+
+/// Says what it was asked; /stream sends a piece, then waits until the client is gone; /large sends much at once.
 class EchoHandler : public server::HttpHandler
 {
 public:
@@ -43,6 +45,8 @@ public:
             while (reply.write(piece)) {
             }
             gone.set_value();
+        } else if (request.path == "/large") {
+            reply.whole({200, std::string(std::size_t(kLarge_bytes), 'x'), "text/plain"});
         } else if (request.path == "/broken") {
             reply.begin({200, {}, "text/plain"});
             reply.write("begun");
@@ -200,6 +204,42 @@ private Q_SLOTS:
         client.socket().setReadBufferSize(1);
         client.say(Client::request("GET", "/flood"));
         QVERIFY(gone.wait_for(std::chrono::milliseconds(server_test::kPatience_ms)) == std::future_status::ready);
+    }
+
+    // The whole takes far longer than the time that a client may take without reading.
+    void clientsThatReadSlowlyGetAll()
+    {
+        HttpOptions options;
+        options.write_time = 1s;
+        Port port(options);
+        Client client(port.number());
+        client.socket().setReadBufferSize(kLarge_bytes / 60);
+        client.say(Client::request("GET", "/large"));
+        qsizetype came = 0;
+        while (came < kLarge_bytes && client.socket().waitForReadyRead(server_test::kPatience_ms)) {
+            came += client.socket().readAll().size();
+            QTest::qSleep(50);
+        }
+        QVERIFY2(came >= kLarge_bytes, qPrintable(QString::number(came)));
+    }
+
+    void clientsThatSendSlowlySendAll()
+    {
+        HttpOptions options;
+        options.body_time = 700ms;
+        Port port(options);
+        Client client(port.number());
+        constexpr int kPieces = 30;
+        const QByteArray piece(64 << 10, 'x');
+        client.say("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: " + QByteArray::number(kPieces * piece.size()) +
+                   "\r\n\r\n");
+        for (int i = 0; i < kPieces; ++i) {
+            client.say(piece);
+            QTest::qSleep(50);
+        }
+        const auto answer = client.answer();
+        QCOMPARE(answer.status, 200);
+        QCOMPARE(answer.body.size(), kPieces * piece.size() + 5);
     }
 
     void clientsThatDoNotReadDoNotHoldUpTheEnd()
