@@ -2,6 +2,7 @@
 
 #include <limits>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace engine {
@@ -25,22 +26,6 @@ DryBreakers dry_breakers(const SamplingOptions& sampling, const Tokenizer& token
         [&](std::string_view text) { return ids_of(text, tokenizer); });
 }
 
-std::vector<LogitBias> biases(const Request& request, const LoadedModel& model)
-{
-    std::vector<LogitBias> all;
-    for (const LogitBias& bias : request.sampling.logit_bias)
-        if (bias.text.empty())
-            all.push_back(bias);
-        else
-            for (const int id : ids_of(bias.text, model.tokenizer()))
-                all.push_back({.id = id, .bias = bias.bias});
-    // An answer under a grammar or schema ends where its rules end, so `ignore_end` does not count for it.
-    if (request.ignore_end && request.grammar.empty() && request.json_schema.empty())
-        for (const int id : model.answer_ends())
-            all.push_back({.id = id, .bias = -std::numeric_limits<float>::infinity()});
-    return all;
-}
-
 Status check_id(int id, const char* what, const Tokenizer& tokenizer)
 {
     if (id >= 0 && id < tokenizer.size())
@@ -51,10 +36,29 @@ Status check_id(int id, const char* what, const Tokenizer& tokenizer)
 
 }  // namespace
 
+Request with_biased_tokens(Request request, const Tokenizer& tokenizer)
+{
+    std::vector<LogitBias> all;
+    for (LogitBias& bias : request.sampling.logit_bias) {
+        if (all.size() > kMostBiases)
+            break;
+        if (bias.text.empty())
+            all.push_back(std::move(bias));
+        else
+            for (const int id : ids_of(bias.text, tokenizer))
+                all.push_back({.id = id, .bias = bias.bias});
+    }
+    request.sampling.logit_bias = std::move(all);
+    return request;
+}
+
 Sampler sampler_of(const Request& request, const LoadedModel& model, std::uint64_t seed)
 {
     SamplingOptions sampling = request.sampling;
-    sampling.logit_bias = biases(request, model);
+    // An answer under a grammar or schema ends where its rules end, so `ignore_end` does not count for it.
+    if (request.ignore_end && request.grammar.empty() && request.json_schema.empty())
+        for (const int id : model.answer_ends())
+            sampling.logit_bias.push_back({.id = id, .bias = -std::numeric_limits<float>::infinity()});
     return {sampling, model.info().vocabulary, seed, dry_breakers(sampling, model.tokenizer())};
 }
 
@@ -65,9 +69,8 @@ Status check_ids(const Request& request, const Tokenizer& tokenizer)
             if (Status ok = check_id(id, "the prompt", tokenizer); !ok)
                 return ok;
     for (const LogitBias& bias : request.sampling.logit_bias)
-        if (bias.text.empty())
-            if (Status ok = check_id(bias.id, "a logit bias", tokenizer); !ok)
-                return ok;
+        if (Status ok = check_id(bias.id, "a logit bias", tokenizer); !ok)
+            return ok;
     return {};
 }
 

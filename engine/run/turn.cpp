@@ -69,7 +69,7 @@ bool begins_with_space(const Request& request, const Tokenizer& tokenizer)
 TurnStepper::TurnStepper(TurnHost host, Conversation& conversation, Request request, std::uint64_t seed)
     : host_(std::move(host))
     , conversation_(conversation)
-    , request_(std::move(request))
+    , request_(with_biased_tokens(std::move(request), host_.model.tokenizer()))
     , sampler_(sampler_of(request_, host_.model, seed))
     , text_(request_.stop, begins_with_space(request_, host_.model.tokenizer()), host_.listener.on_text)
     , meter_(host_.model.clock())
@@ -114,6 +114,8 @@ Status TurnStepper::make_rules()
 
 Status TurnStepper::begin()
 {
+    if (Status ok = check(request_.sampling); !ok)  // its texts may be too many tokens
+        return ok;
     if (Status ok = check_ids(request_, host_.model.tokenizer()); !ok)
         return ok;
     if (Status ok = make_rules(); !ok)

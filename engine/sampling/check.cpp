@@ -52,9 +52,9 @@ Status check(const SamplingOptions& o)
         if (count.value < count.least)
             return fail(Error::Code::BadRequest, std::string("the ") + count.name + " must be " + count.range);
 
-    constexpr std::size_t kMaxBiases = 4096;  // each is added for each token
-    if (o.logit_bias.size() > kMaxBiases)
-        return fail(Error::Code::BadRequest, "there may be at most 4096 logit biases");
+    if (o.logit_bias.size() > kMostBiases)
+        return fail(Error::Code::BadRequest, "there may be at most " + std::to_string(kMostBiases) +
+                                                 " logit biases, each token of a text counted");
     for (const LogitBias& bias : o.logit_bias)
         if (!(bias.bias <= kAny))
             return fail(Error::Code::BadRequest, "a logit bias must be a number, or minus infinity");

@@ -9,12 +9,15 @@
 #include "engine/sampling/dry.h"
 #include "engine/sampling/random.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
 #include <vector>
 
 namespace engine {
+
+inline constexpr std::size_t kMostBiases = 4096;  // each is added for each token
 
 /// Checks whether a Sampler can be made of these options; an error names the first one that is out of range.
 Status check(const SamplingOptions& options);

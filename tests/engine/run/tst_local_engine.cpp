@@ -314,6 +314,23 @@ private Q_SLOTS:
         QVERIFY(loaded.generate(chat({{"user", "x"}})));
     }
 
+    // Each of them is added for each token of the answer.
+    void textsWithTooManyBiasedTokensAreRefused()
+    {
+        Loaded loaded;
+        auto request = chat({{"user", "x"}});
+        std::string text;
+        for (int i = 0; i < 250; ++i)
+            text += std::to_string(i) + ' ';
+        request.sampling.logit_bias.assign(4096, {.text = text, .bias = 1});
+        const auto begun = loaded.engine->begin(loaded.sequence, request, {}, {});
+        QVERIFY(!begun);
+        QCOMPARE(begun.error().code, Error::Code::BadRequest);
+        QVERIFY2(begun.error().what.find("4096") != std::string::npos, begun.error().what.c_str());
+        request.sampling.logit_bias.resize(1);
+        QVERIFY(loaded.generate(request));
+    }
+
     void branchesShareThePast()
     {
         Loaded loaded;

@@ -72,7 +72,8 @@ private Q_SLOTS:
             "DRY window", [](auto& o) { o.dry_penalty_last_n = -5; },
             "the DRY window must be -1 (the whole context) or more");
         row(
-            "biases", [](auto& o) { o.logit_bias.resize(4097); }, "there may be at most 4096 logit biases");
+            "biases", [](auto& o) { o.logit_bias.resize(4097); },
+            "there may be at most 4096 logit biases, each token of a text counted");
         row(
             "bias", [](auto& o) { o.logit_bias = {{.id = 0, .bias = kNotANumber}}; },
             "a logit bias must be a number, or minus infinity");
