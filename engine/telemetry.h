@@ -16,6 +16,7 @@ struct ExpertMap;
 /// Says where bytes are. Moving: a copy is on its way.
 enum class Residency : std::uint8_t { Host, Device, Moving };
 
+/// Says what a frame was made in: Prefill also while an answer waits for tokens that are computed again.
 enum class Phase { Idle, Load, Prefill, Decode };
 
 /// Time per output token over one answer.

@@ -95,7 +95,7 @@ std::optional<double> PlacementForecast::predictedAt(int tokens) const
 /// Corrects the predictions by the speed of an answer during which nothing moved.
 void PlacementForecast::learn(const engine::Telemetry& frame)
 {
-    if (frame.phase == engine::Phase::Prefill)  // an answer begins
+    if (frame.phase == engine::Phase::Prefill && frame.generated_tokens == 0)  // an answer begins
         m_movedMeanwhile = false;
     const bool grown = frame.generated_tokens > m_generated;
     m_generated = frame.generated_tokens;

@@ -54,7 +54,8 @@ engine::Listener TurnListener::listener()
 
 void TurnListener::on_frame(const engine::Telemetry& frame)
 {
-    if (ask_.reports_progress && frame.phase == engine::Phase::Prefill)
+    const bool reads_prompt = frame.phase == engine::Phase::Prefill && frame.generated_tokens == 0;
+    if (ask_.reports_progress && reads_prompt)
         events_.put(Progress{frame.prompt_tokens, frame.reused_tokens, frame.reused_tokens + frame.prefilled_tokens,
                              seconds(Clock::now() - begun_)});
 }

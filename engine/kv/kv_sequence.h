@@ -49,6 +49,7 @@ struct RowGroup {
     ExpertCounts* chosen = nullptr;  // counts the experts that the tokens choose; may be null
     bool drafted = false;            // all but the first may be taken back
     int drafted_row = -1;            // of the step's drafted rows, where they begin; -1: their inputs are not kept
+    bool again = false;              // the tokens are the first lost ones; else all lost ones are computed before them
 
     int count() const { return int(tokens.size()); }
 };

@@ -86,7 +86,7 @@ Status read_step(LoadedModel& model, KvSequence& sequence, std::span<const int> 
         RowGroup group{&sequence, tokens};
         group.stop = stop;
         Status done = model.append(std::span(&group, 1));
-        const bool may_help = !done && forgetting_helps(done.error(), model.cache(), sequence, int(tokens.size()));
+        const bool may_help = !done && forgetting_helps(done.error(), model.cache(), sequence, group);
         if (!may_help || !make_room())
             return done;
     }

@@ -11,11 +11,12 @@ inline bool lacks_room(const Error& error)
     return error.code == Error::Code::ContextFull || error.code == Error::Code::NoMemory;
 }
 
-/// Says whether conversations that nobody answers help a step of this many rows of this sequence when they are
-/// forgotten. They do not where a device is full: what they had there has left before the step fails.
-inline bool forgetting_helps(const Error& error, const KvCache& cache, const KvSequence& sequence, int rows)
+/// Says whether conversations that nobody answers help a step of these rows of this sequence when they are forgotten.
+/// They do not where a device is full: what they had there has left before the step fails.
+inline bool forgetting_helps(const Error& error, const KvCache& cache, const KvSequence& sequence, const RowGroup& rows)
 {
-    const bool has_pages = cache.has_pages_for(sequence, sequence.length() + int(sequence.lost.size()) + rows);
+    const int more = rows.again ? 0 : rows.count();  // lost tokens are counted already
+    const bool has_pages = cache.has_pages_for(sequence, sequence.length() + int(sequence.lost.size()) + more);
     return lacks_room(error) && !(error.code == Error::Code::ContextFull && has_pages);
 }
 

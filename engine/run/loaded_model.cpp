@@ -1,6 +1,7 @@
 #include "engine/run/loaded_model.h"
 
 #include "engine/caught.h"
+#include "engine/kv/lost_tokens.h"
 #include "engine/memory_plan.h"
 #include "engine/metrics/host_probe.h"
 #include "engine/model/tensor_overrides.h"
@@ -372,34 +373,29 @@ Status LoadedModel::append(std::span<RowGroup> groups)
 
 Status LoadedModel::step(std::span<RowGroup> groups)
 {
-    for (const RowGroup& group : groups)
-        if (Status ok = restore_lost(*group.sequence, group.stop); !ok)
+    for (RowGroup& group : groups) {
+        if (group.again) {  // more may be lost since: the first of all come first
+            find_lost(*cache_, *group.sequence);
+            group.tokens = std::span(group.sequence->lost).first(group.tokens.size());
+        } else if (Status ok = restore_lost(*group.sequence, group.stop); !ok) {
             return ok;
+        }
+    }
     return compute(groups);
 }
 
-/// Computes tokens again that a lost device took with it, or for which there was no memory in another type.
+/// Computes all lost tokens again. A turn has had that done before, a piece in each of its steps, but for what is lost
+/// within a step.
 Status LoadedModel::restore_lost(KvSequence& sequence, const std::stop_token& stop)
 {
-    const int intact = cache_->intact_tokens(sequence);
-    // A spoilt state is dropped also where no token is lost: nothing is left then, or a checkpoint is behind all
-    // tokens.
-    const bool is_spoiled = sequence.state != kNoState && !cache_->states().whole(sequence);
-    if (intact < sequence.length() || is_spoiled) {
-        std::vector<int> lost(sequence.ids.begin() + intact, sequence.ids.end());
-        lost.insert(lost.end(), sequence.lost.begin(), sequence.lost.end());
-        cache_->truncate(sequence, intact);
-        sequence.lost = std::move(lost);
-    }
+    find_lost(*cache_, sequence);
     while (!sequence.lost.empty()) {
-        const std::vector<int> chunk(sequence.lost.begin(),
-                                     sequence.lost.begin() +
-                                         std::ptrdiff_t(std::min(sequence.lost.size(), std::size_t(max_rows()))));
-        RowGroup group{&sequence, chunk};
+        RowGroup group{&sequence,
+                       std::span(sequence.lost).first(std::min(sequence.lost.size(), std::size_t(max_rows())))};
         group.stop = stop;
+        group.again = true;
         if (Status ok = compute(std::span(&group, 1)); !ok)
             return ok;  // the tokens that are still lost come first in the next attempt
-        sequence.lost.erase(sequence.lost.begin(), sequence.lost.begin() + std::ptrdiff_t(chunk.size()));
     }
     return {};
 }
@@ -434,6 +430,9 @@ Status LoadedModel::compute(std::span<RowGroup> groups)
         spoil_states(groups);
         throw;
     }
+    for (const RowGroup& group : groups)
+        if (std::vector<int>& lost = group.sequence->lost; group.again)
+            lost.erase(lost.begin(), lost.begin() + group.count());
     return file_.still_whole();
 }
 

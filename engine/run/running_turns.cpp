@@ -1,12 +1,30 @@
 #include "engine/run/running_turns.h"
 
 #include "engine/caught.h"
+#include "engine/kv/lost_tokens.h"
 #include "engine/run/events.h"
 #include "engine/run/step_rows.h"
 
 #include <algorithm>
 
 namespace engine {
+
+namespace {
+
+/// Keeps, of the turns that compute lost tokens again, only the one that has the fewest. Where memory is short, two at
+/// a time would each drive out what the other has just computed; and a turn that lost little does not wait for one that
+/// lost much.
+void one_recomputes_at_a_time(std::vector<RunningTurn*>& going)
+{
+    const auto lost = [](const RunningTurn* turn) { return turn->conversation->kv.lost.size(); };
+    const RunningTurn* first = nullptr;
+    for (const RunningTurn* const turn : going)
+        if (lost(turn) > 0 && (!first || lost(turn) < lost(first)))
+            first = turn;
+    std::erase_if(going, [&](const RunningTurn* turn) { return lost(turn) > 0 && turn != first; });
+}
+
+}  // namespace
 
 RunningTurn& RunningTurns::add(SequenceId sequence, Conversation& conversation, const Listener& listener)
 {
@@ -52,19 +70,30 @@ void RunningTurns::fail_all(const Error& error)
             turn.stepper->break_off(error);
 }
 
-/// Returns the turns that are in the next step, and their rows. The turns take it in turns to be in front, in case
-/// there is not a row for each. Turns that are read back from a file have a piece of it read in place of rows.
-std::vector<RunningTurn*> RunningTurns::next_members(int max_rows, std::vector<RowGroup>& groups)
+/// Returns the turns that may have rows in the next step. Turns that are read back from a file have a piece of it read
+/// in place of rows.
+std::vector<RunningTurn*> RunningTurns::find_going()
 {
     std::vector<RunningTurn*> going;
     for (RunningTurn& turn : turns_) {
         if (turn.stepper)
             turn.stepper->heed_stop();
-        if (goes_on(turn) && turn.stepper->restores())
+        if (goes_on(turn) && turn.stepper->restores()) {
             restore_more(turn);
-        else if (goes_on(turn) && !turn.waits)
+        } else if (goes_on(turn) && !turn.waits) {
+            turn.stepper->find_lost();
             going.push_back(&turn);
+        }
     }
+    one_recomputes_at_a_time(going);
+    return going;
+}
+
+/// Returns the turns that are in the next step, and their rows. The turns take it in turns to be in front, in case
+/// there is not a row for each.
+std::vector<RunningTurn*> RunningTurns::next_members(int max_rows, std::vector<RowGroup>& groups)
+{
+    std::vector<RunningTurn*> going = find_going();
     if (going.empty())
         return going;
     std::rotate(going.begin(), going.begin() + std::ptrdiff_t(first_++ % going.size()), going.end());
@@ -132,11 +161,7 @@ bool RunningTurns::take_from_waiting(KvCache& cache)
     });
     if (found == turns_.rend())
         return false;
-    KvSequence& kv = found->conversation->kv;
-    std::vector<int> ids = kv.ids;
-    ids.insert(ids.end(), kv.lost.begin(), kv.lost.end());
-    cache.truncate(kv, 0);
-    kv.lost = std::move(ids);
+    lose_tokens(cache, found->conversation->kv, 0);
     return true;
 }
 

@@ -37,7 +37,7 @@ public:
 
     /// Computes one step of all turns that run. It does not throw: what fails is that turn's error. A turn that finds
     /// no memory waits while another one goes on whose KV may go when it is over, and leaves its own KV to that one.
-    /// Where no other goes on, it fails.
+    /// Where no other goes on, it fails. KV that was lost comes back in pieces, one in a step.
     void step(LoadedModel& model);
     /// Call it when memory has become free: no turn waits any longer.
     void wake_all();
@@ -46,6 +46,7 @@ public:
 
 private:
     bool goes_on(const RunningTurn& turn) const { return turn.stepper && !turn.stepper->over(); }
+    std::vector<RunningTurn*> find_going();
     std::vector<RunningTurn*> next_members(int max_rows, std::vector<RowGroup>& groups);
     void restore_more(RunningTurn& turn);
     void compute_alone(RunningTurn& turn, LoadedModel& model, bool alone);

@@ -91,6 +91,7 @@ Result<Turn> TurnStepper::run(const std::function<void()>& between_steps)
             restore_more();
             continue;
         }
+        find_lost();
         next(most_rows());
         take(compute_alone(), true);
     }
@@ -223,18 +224,24 @@ void TurnStepper::give_back_restored()
     restored_ = reused_ = prefilled_ = 0;
 }
 
-/// Counts the prompt's rows up to the next place to go back to.
-int TurnStepper::prompt_rows() const
+/// Counts the rows of tokens [first, last) up to the next place to go back to in the prompt.
+int TurnStepper::rows_from(int first, int last) const
 {
-    const auto stop = std::ranges::upper_bound(checkpoints_, prefilled_);
+    const auto stop = std::ranges::upper_bound(checkpoints_, first);
     const bool stops = stop != checkpoints_.end() && host_.model.cache().states().any();
-    return (stops ? *stop : turn_.prompt.last) - prefilled_;
+    return (stops ? std::min(*stop, last) : last) - first;
+}
+
+int TurnStepper::lost_rows() const
+{
+    const KvSequence& kv = conversation_.kv;
+    return rows_from(kv.length(), kv.length() + int(kv.lost.size()));
 }
 
 int TurnStepper::most_rows() const
 {
-    const int most = host_.model.max_rows();
-    return std::min(most, answers() ? 1 + step_.next_drafts(company_) : prompt_rows());
+    const int wanted = recomputes() ? lost_rows() : answers() ? 1 + step_.next_drafts(company_) : prompt_rows();
+    return std::min(host_.model.max_rows(), wanted);
 }
 
 RowGroup TurnStepper::next(int rows)
@@ -244,6 +251,11 @@ RowGroup TurnStepper::next(int rows)
     rows_.stop = host_.stop;
     // A state cannot go back by half a step: what was answered before would be computed again in the next turn.
     rows_.to_its_end = answers() && host_.model.cache().states().any();
+    if (recomputes()) {  // the experts that they choose were counted before
+        rows_.tokens = std::span(conversation_.kv.lost).first(std::size_t(std::min(rows, lost_rows())));
+        rows_.again = true;
+        return rows_;
+    }
     rows_.chosen = conversation_.experts.get();
     if (answers()) {
         rows_.tokens = step_.begin(history_, most_drafted(rows), company_);
@@ -269,8 +281,7 @@ Status TurnStepper::compute_alone()
     }
     for (;;) {
         Status done = host_.model.append(std::span(&rows_, 1));
-        const bool may_help =
-            !done && forgetting_helps(done.error(), host_.model.cache(), conversation_.kv, rows_.count());
+        const bool may_help = !done && forgetting_helps(done.error(), host_.model.cache(), conversation_.kv, rows_);
         if (!may_help || !host_.make_room(conversation_))
             return done;
     }
@@ -278,8 +289,8 @@ Status TurnStepper::compute_alone()
 
 void TurnStepper::take(const Status& done, bool alone)
 {
-    alone_ = alone;
-    const bool full = !done && answers() && done.error().code == Error::Code::ContextFull;
+    alone_ = alone && !held_up_;
+    const bool full = !done && stage_ == Stage::Answer && done.error().code == Error::Code::ContextFull;
     if (!done)
         step_.forget();
     if (was_stopped(done))  // or another turn of the step was: then next() gives these rows again
@@ -288,6 +299,9 @@ void TurnStepper::take(const Status& done, bool alone)
         return end_full(done.error());
     if (!done)
         return fail_with(done.error());
+    if (rows_.again)
+        return take_lost_rows();
+    held_up_ = false;
     if (!answers())
         return take_prompt_rows();
     step_.computed();
@@ -322,6 +336,19 @@ void TurnStepper::take_prompt_rows()
     if (conversation_.experts)
         conversation_.experts->begin_answer();
     answer();
+}
+
+/// Goes on with what was lost. Checkpoints that were lost with it are made again.
+void TurnStepper::take_lost_rows()
+{
+    held_up_ = true;
+    KvSequence& kv = conversation_.kv;
+    if (std::ranges::binary_search(checkpoints_, kv.length()))
+        host_.model.cache().states().keep(kv);
+    kept_at_ = kv.length() - rows_.count();
+    keep_state();
+    report(Phase::Prefill, false);
+    heed_stop();
 }
 
 /// Returns how many tokens the answer may have.
@@ -520,7 +547,7 @@ void TurnStepper::end(StopReason reason)
 /// Ends the answer for want of room. If only the device is full, which the reason does not say, a warning says so.
 void TurnStepper::end_full(const Error& error)
 {
-    if (!forgetting_helps(error, host_.model.cache(), conversation_.kv, rows_.count()))
+    if (!forgetting_helps(error, host_.model.cache(), conversation_.kv, rows_))
         send(host_.listener, make_event(Event::Kind::Warning, error.what));
     end(StopReason::ContextFull);
 }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "engine/engine.h"
+#include "engine/kv/lost_tokens.h"
 #include "engine/run/answer_rules.h"
 #include "engine/run/answer_text.h"
 #include "engine/run/conversation.h"
@@ -53,8 +54,12 @@ public:
     /// the turn has no rows in that step.
     bool restores() const { return stage_ == Stage::Restore; }
     void restore_more();
-    /// Says whether its next rows are an answer's; else they are the prompt's.
-    bool answers() const { return stage_ == Stage::Answer; }
+    /// Looks whether KV of the conversation is lost. Call it before each step.
+    void find_lost() { engine::find_lost(host_.model.cache(), conversation_.kv); }
+    /// Says whether its next rows are lost tokens, which are computed again like a prompt, a piece in each step.
+    bool recomputes() const { return !conversation_.kv.lost.empty(); }
+    /// Says whether its next rows are an answer's; else they are the prompt's, or lost ones.
+    bool answers() const { return stage_ == Stage::Answer && !recomputes(); }
     /// Sets whether other turns run, too; none do until this is called.
     void set_company(Company company) { company_ = company; }
     /// Returns how many rows it could have in the next step, one at least. Precondition here and below: it is not over,
@@ -71,7 +76,11 @@ public:
     /// that step.
     void take(const Status& done, bool alone);
     /// Says that the rows of next() are not computed now: it will be called again.
-    void put_off() { step_.forget(); }
+    void put_off()
+    {
+        step_.forget();
+        held_up_ = true;
+    }
     /// Ends the turn, which has failed with an exception: nothing more is done.
     void break_off(const Error& error);
     /// Ends the turn as if its stop token had asked for that, unless it is over.
@@ -86,7 +95,10 @@ private:
     void begin_prompt();
     void tell_of_saved();
     void take_prompt_rows();
-    int prompt_rows() const;
+    void take_lost_rows();
+    int rows_from(int first, int last) const;
+    int prompt_rows() const { return rows_from(prefilled_, turn_.prompt.last); }
+    int lost_rows() const;
     void answer();
     TokenFrom token_from() const;
     int most_tokens() const;
@@ -141,7 +153,8 @@ private:
     int kept_at_ = 0;           // tokens at which keep_state() was last called
     DraftedStep step_;          // of the answer
     std::int64_t step_us_ = 0;  // when the step began
-    bool alone_ = true;         // in that step, no other turn had rows
+    bool alone_ = true;         // in that step, no other turn had rows, and nothing held it up
+    bool held_up_ = false;      // since its last step it has waited, or computed lost tokens again
     Company company_ = Company::None;
     std::int64_t last_report_us_ = 0;
 };

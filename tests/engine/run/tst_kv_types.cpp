@@ -332,6 +332,40 @@ private Q_SLOTS:
         }
     }
 
+    /// What was lost returns in pieces, and between them commands are carried out.
+    void commandsAreCarriedOutWhileLostTokensReturn()
+    {
+        const auto steps_of_an_answer = [](bool loses) {
+            Request request = raw(30);
+            for (int i = 0; i < 2; ++i)
+                request.raw_prompt += request.raw_prompt;
+            request.ignore_end = true;
+            bool answers = false;
+            std::uint64_t done = 0;
+            Listener listener;
+            listener.on_telemetry = [&](const Telemetry& frame) { answers = answers || frame.generated_tokens > 0; };
+            listener.on_event = [&](const Event& event) { done = std::max(done, event.command); };
+            const auto engine = make_engine();
+            if (!engine->load(request_for("llama"), {}, {}))
+                return -1;
+            const auto turn = engine->begin(engine->create_sequence().value_or(0), request, listener, {});
+            while (turn && !answers)
+                (void)engine->step(listener);
+            refuse_page = loses ? 1 : 0;
+            int steps = 0;
+            for (bool over = !turn; !over; ++steps) {
+                const std::uint64_t posted = engine->post(SetKvTypes{KvType::Q8_0, KvType::Q8_0});
+                over = !engine->step(listener).empty();
+                if (done != posted)
+                    return -1;
+            }
+            return turn && engine->end(*turn) && refuse_page == 0 ? steps : -1;
+        };
+        const int without = steps_of_an_answer(false);
+        QVERIFY(without > 0);
+        QVERIFY(steps_of_an_answer(true) > without + 1);
+    }
+
     void aDeviceThatIsLostMeanwhileTakesNothingAway()
     {
         LoadRequest request = emulated("gemma3", 64);

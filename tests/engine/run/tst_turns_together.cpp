@@ -1,5 +1,6 @@
 // Tests that turns of several conversations that advance in the same steps say what each says alone, and leave the same
 // keys and values, whatever is begun, drafted, cancelled and ended beside them.
+#include "engine/kv/lost_tokens.h"
 #include "engine/run/conversations.h"
 #include "engine/run/running_turns.h"
 #include "tests/support/placement_run.h"
@@ -106,6 +107,44 @@ Said alone(LoadedModel& model, const TurnPlan& plan)
     return said_of(model, turn, running.conversation.kv);
 }
 
+/// A plan of an answer that has this many tokens.
+TurnPlan long_plan(const QString& prompt, int tokens)
+{
+    TurnPlan plan;
+    plan.request.raw_prompt = prompt.toStdString();
+    plan.request.sampling.temperature = 0;
+    plan.request.max_tokens = tokens;
+    plan.request.ignore_end = true;
+    plan.request.most_drafted = 0;
+    return plan;
+}
+
+TurnStepper& begin_beside(RunningTurns& turns, LoadedModel& model, Running& running, const TurnPlan& plan, int number)
+{
+    model.placement().begin_turn();
+    RunningTurn& turn = turns.add(number, running.conversation, {});
+    running.id = turn.id;
+    turn.stepper = running.make(model, plan, number);
+    if (const Status ok = turn.stepper->begin(); !ok)
+        qFatal("%s", ok.error().what.c_str());
+    return *turn.stepper;
+}
+
+/// Computes steps until this holds for all turns.
+void step_until(RunningTurns& turns, LoadedModel& model, bool (TurnStepper::*holds)() const)
+{
+    while (!std::ranges::all_of(turns.all(), [&](const RunningTurn& turn) { return ((*turn.stepper).*holds)(); }))
+        turns.step(model);
+}
+
+/// A model whose steps have few rows, so that what is lost returns in several pieces.
+LoadRequest small_steps(const QString& model)
+{
+    LoadRequest request = request_for(model);
+    request.prefill_chunk_tokens = 16;
+    return request;
+}
+
 LoadRequest placed(const QString& model, const QString& where)
 {
     LoadRequest request = where == "cpu"      ? request_for(model)
@@ -199,7 +238,179 @@ private Q_SLOTS:
         }
     }
 
-    /// A step in which lost tokens are computed again ends when their turn is stopped. The others' rows come later.
+    void lostTokensHoldUpNoAnswer_data()
+    {
+        QTest::addColumn<QString>("name");
+        QTest::addColumn<bool>("damaged");  // a page is; else another turn has taken all of them
+        for (const char* const name : {"llama", "qwen35"})
+            for (const bool damaged : {false, true})
+                QTest::addRow("%s, %s", name, damaged ? "damaged" : "taken") << QString(name) << damaged;
+    }
+
+    /// Lost tokens are computed again like a prompt, a piece in each step, and the answer beside them has a token in
+    /// each.
+    void lostTokensHoldUpNoAnswer()
+    {
+        QFETCH(const QString, name);
+        QFETCH(const bool, damaged);
+        const auto model = load(small_steps(name));
+        QVERIFY(model);
+        const TurnPlan longer = long_plan(kWords + kWords, 60), other = long_plan(kWords.left(40), 100);
+        const std::vector<Said> expected{alone(*model, longer), alone(*model, other)};
+        RunningTurns turns;
+        Running loses, answers;
+        begin_beside(turns, *model, loses, longer, 1);
+        begin_beside(turns, *model, answers, other, 2);
+        step_until(turns, *model, &TurnStepper::answers);
+
+        KvSequence& kv = loses.conversation.kv;
+        const int length = kv.length();
+        if (damaged)
+            model->cache().mark_damaged(kv.pages.front());
+        else
+            lose_tokens(model->cache(), kv, 0);
+        int left = length, pieces = 0;
+        do {
+            const int answered = answers.conversation.kv.length();
+            turns.step(*model);
+            const int still = int(kv.lost.size());
+            QVERIFY(still < left);
+            QVERIFY(left - still <= model->max_rows());
+            QCOMPARE(kv.length(), length - still);
+            QCOMPARE(answers.conversation.kv.length(), answered + 1);
+            left = still;
+            ++pieces;
+        } while (left > 0);
+        QVERIFY(pieces > 1);
+
+        step_until(turns, *model, &TurnStepper::over);
+        QVERIFY(said_of(*model, turns.find(loses.id)->stepper->result(), kv) == expected[0]);
+        QVERIFY(said_of(*model, turns.find(answers.id)->stepper->result(), answers.conversation.kv) == expected[1]);
+        QCOMPARE(model->cache().used_pages(), 0);
+        QCOMPARE(model->cache().states().used(), 0);
+    }
+
+    /// Where several have lost tokens, those of one return at a time: with little memory each would drive out the
+    /// other's.
+    void lostTokensReturnToOneTurnAtATime()
+    {
+        const auto model = load(small_steps("llama"));
+        QVERIFY(model);
+        const std::vector<TurnPlan> all{long_plan(kWords + kWords, 60), long_plan(kWords + kWords + "and", 60),
+                                        long_plan(kWords.left(40), 100)};
+        std::vector<Said> expected;
+        for (const TurnPlan& plan : all)
+            expected.push_back(alone(*model, plan));
+        RunningTurns turns;
+        std::list<Running> running;
+        int number = 0;
+        for (const TurnPlan& plan : all)
+            begin_beside(turns, *model, running.emplace_back(), plan, ++number);
+        step_until(turns, *model, &TurnStepper::answers);
+        KvSequence& first = running.front().conversation.kv;
+        KvSequence& second = std::next(running.begin())->conversation.kv;
+        const KvSequence& answered = running.back().conversation.kv;
+        for (KvSequence* const kv : {&first, &second})
+            lose_tokens(model->cache(), *kv, 0);
+        while (!first.lost.empty() || !second.lost.empty()) {
+            const std::size_t of_first = first.lost.size(), of_second = second.lost.size();
+            const int tokens = answered.length();
+            turns.step(*model);
+            QVERIFY((first.lost.size() < of_first) != (second.lost.size() < of_second));
+            QCOMPARE(answered.length(), tokens + 1);
+        }
+        step_until(turns, *model, &TurnStepper::over);
+        auto said = expected.begin();
+        for (Running& one : running)
+            QVERIFY(said_of(*model, turns.find(one.id)->stepper->result(), one.conversation.kv) == *said++);
+    }
+
+    void oneIsStoppedWhileLostTokensReturn_data()
+    {
+        QTest::addColumn<QString>("name");
+        for (const char* const name : {"llama", "qwen35"})
+            QTest::newRow(name) << QString(name);
+    }
+
+    /// The turn ends at once, and the conversation's next one goes on from the tokens that were back.
+    void oneIsStoppedWhileLostTokensReturn()
+    {
+        QFETCH(const QString, name);
+        const auto model = load(small_steps(name));
+        QVERIFY(model);
+        const TurnPlan plan = long_plan(kWords + kWords, 30);
+        const Said expected = alone(*model, plan);
+        RunningTurns turns;
+        Running loses;
+        const TurnStepper& stepper = begin_beside(turns, *model, loses, plan, 1);
+        step_until(turns, *model, &TurnStepper::answers);
+        KvSequence& kv = loses.conversation.kv;
+        lose_tokens(model->cache(), kv, 0);
+        turns.step(*model);
+        QVERIFY(stepper.recomputes());
+        const int back = kv.length();
+        QVERIFY(back > 0);
+        loses.stop.request_stop();
+        turns.step(*model);
+        QVERIFY(stepper.over());
+        QCOMPARE(turns.find(loses.id)->stepper->result()->reason, StopReason::Cancelled);
+        QCOMPARE(kv.length(), back);
+        turns.remove(loses.id);
+
+        TurnHost host{*model, loses.conversation.frames, {}, {}, [](Conversation&) { return false; }};
+        const auto next = TurnStepper(std::move(host), loses.conversation, plan.request, plan.seed).run([] {});
+        QVERIFY(next);
+        QCOMPARE(next->telemetry.reused_tokens, back);
+        QVERIFY(said_of(*model, next, kv) == expected);
+    }
+
+    /// What a turn that waits for memory has left to another one returns in pieces when that is over.
+    void whatAWaitingTurnLeftReturnsInPieces()
+    {
+        const auto model = load(small_steps("llama"));
+        QVERIFY(model);
+        KvCache& cache = model->cache();
+        const std::vector<TurnPlan> both{long_plan(kWords, 90), long_plan(kWords + "and", 90)};
+        std::vector<Said> expected;
+        for (const TurnPlan& plan : both)
+            expected.push_back(alone(*model, plan));
+        const auto pages = std::int64_t(expected.back().ids.size() / kBlockTokens + 1);
+        const std::int64_t most = pages * 3 / 2 * std::int64_t(cache.page_bytes());  // for one, and half of the other
+        cache.limit_memory({.bytes = most});
+
+        RunningTurns turns;
+        std::list<Running> running;
+        int begun = 0, pieces = 0;
+        for (const TurnPlan& plan : both)
+            begin_beside(turns, *model, running.emplace_back(), plan, ++begun);
+        for (std::size_t ended = 0; ended < both.size();) {
+            std::vector<std::size_t> lost;
+            for (const Running& one : running)
+                lost.push_back(one.conversation.kv.lost.size());
+            turns.step(*model);
+            QVERIFY(cache.allocated_bytes() <= most);
+            std::size_t number = 0;
+            for (Running& one : running) {
+                KvSequence& kv = one.conversation.kv;
+                if (kv.lost.size() < lost[number]) {
+                    QVERIFY(lost[number] - kv.lost.size() <= std::size_t(model->max_rows()));
+                    ++pieces;
+                }
+                RunningTurn* const turn = turns.find(one.id);
+                if (turn && turn->stepper->over()) {
+                    QVERIFY(said_of(*model, turn->stepper->result(), kv) == expected[number]);
+                    turns.remove(one.id);
+                    turns.wake_all();
+                    ++ended;
+                }
+                ++number;
+            }
+        }
+        QVERIFY(pieces > 1);
+        QCOMPARE(cache.used_pages(), 0);
+    }
+
+    /// A turn that is stopped while its lost tokens are computed again ends with that step, and no other does.
     void oneThatIsStoppedEndsNoOther()
     {
         const auto model = load(request_for("llama"));
@@ -220,10 +431,7 @@ private Q_SLOTS:
         }
         while (!turns.find(goes_on.id)->stepper->answers())
             turns.step(*model);
-        KvSequence& kv = loses.conversation.kv;
-        std::vector<int> ids = kv.ids;
-        model->cache().truncate(kv, 0);
-        kv.lost = std::move(ids);
+        lose_tokens(model->cache(), loses.conversation.kv, 0);
         // The first one is stopped when the step has been put together.
         ends.on_end = [&] { loses.stop.request_stop(); };
         ends.stop.request_stop();
