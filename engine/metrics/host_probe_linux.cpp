@@ -61,15 +61,23 @@ std::optional<double> cpu_quota(const fs::path& root)
     return quota;
 }
 
+/// Returns how much of a cgroup's memory is file cache, also what was used twice or is mapped; files in RAM are not.
+/// `prefix`: of the lines that count the groups inside, too.
+std::int64_t file_cache_bytes(const std::string& stat, const std::string& prefix)
+{
+    return plain_line(stat, prefix + "inactive_file").value_or(0) +
+           plain_line(stat, prefix + "active_file").value_or(0);
+}
+
 /// Narrows what is total and available by one cgroup. Its file cache can be dropped, so it counts as available.
 void narrow(HostMemory& memory, std::optional<std::int64_t> limit_bytes, std::optional<std::int64_t> used_bytes,
-            std::optional<std::int64_t> inactive_file_bytes)
+            std::int64_t file_cache_bytes)
 {
     if (!limit_bytes)
         return;
     lower(memory.total_bytes, limit_bytes);
     if (used_bytes) {
-        const std::int64_t left = *limit_bytes - *used_bytes + inactive_file_bytes.value_or(0);
+        const std::int64_t left = *limit_bytes - *used_bytes + file_cache_bytes;
         lower(memory.available_bytes, std::optional(std::clamp<std::int64_t>(left, 0, *limit_bytes)));
     }
 }
@@ -118,12 +126,12 @@ HostMemory host_memory(const fs::path& root)
     if (paths.unified)
         for (const fs::path& folder : folders_up(root / "sys/fs/cgroup", *paths.unified))
             narrow(memory, limit(text_of(folder / "memory.max")), limit(text_of(folder / "memory.current")),
-                   plain_line(text_of(folder / "memory.stat"), "inactive_file"));
+                   file_cache_bytes(text_of(folder / "memory.stat"), ""));
     if (paths.memory)
         for (const fs::path& folder : folders_up(root / "sys/fs/cgroup/memory", *paths.memory))
             narrow(memory, limit(text_of(folder / "memory.limit_in_bytes")),
                    limit(text_of(folder / "memory.usage_in_bytes")),
-                   plain_line(text_of(folder / "memory.stat"), "total_inactive_file"));
+                   file_cache_bytes(text_of(folder / "memory.stat"), "total_"));
     return memory;
 }
 

@@ -111,9 +111,9 @@ private Q_SLOTS:
         write("proc/self/cgroup", "0::/a\n");
         write("sys/fs/cgroup/a/memory.max", "409600\n");
         write("sys/fs/cgroup/a/memory.current", "204800\n");
-        write("sys/fs/cgroup/a/memory.stat", "anon 1\ninactive_file 102400\n");
+        write("sys/fs/cgroup/a/memory.stat", "anon 1\ninactive_file 102400\nactive_file 51200\n");
         QCOMPARE(*engine::host_memory(root()).total_bytes, 409600);
-        QCOMPARE(*engine::host_memory(root()).available_bytes, 409600 - 204800 + 102400);
+        QCOMPARE(*engine::host_memory(root()).available_bytes, 409600 - 204800 + 102400 + 51200);
         write("sys/fs/cgroup/a/memory.max", "max\n");
         QCOMPARE(*engine::host_memory(root()).total_bytes, 1000 * 1024);
         write("sys/fs/cgroup/a/memory.max", "4096000000\n");  // more than there is
@@ -127,8 +127,8 @@ private Q_SLOTS:
         write("proc/self/cgroup", "9:memory:/docker/abc\n");
         write("sys/fs/cgroup/memory/memory.limit_in_bytes", "409600\n");
         write("sys/fs/cgroup/memory/memory.usage_in_bytes", "409000\n");
-        write("sys/fs/cgroup/memory/memory.stat", "inactive_file 0\ntotal_inactive_file 400\n");
-        QCOMPARE(*engine::host_memory(root()).available_bytes, 1000);
+        write("sys/fs/cgroup/memory/memory.stat", "inactive_file 0\ntotal_inactive_file 400\ntotal_active_file 100\n");
+        QCOMPARE(*engine::host_memory(root()).available_bytes, 1100);
         write("sys/fs/cgroup/memory/memory.limit_in_bytes", "9223372036854771712\n");
         QCOMPARE(*engine::host_memory(root()).available_bytes, 600 * 1024);
     }
