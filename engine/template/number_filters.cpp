@@ -163,11 +163,12 @@ static Value round_integer(Heap& heap, const Value& input, std::int64_t digits)
     std::int64_t unit = 1;
     for (std::int64_t i = digits; i < 0; ++i)
         unit *= 10;
-    const std::int64_t value = input.as_integer();
     const Value rest = arithmetic(heap, Operator::Modulo, input, Value::integer(unit));  // 0 <= rest < unit
-    const std::int64_t lower = value - rest.as_integer(), twice = rest.as_integer() * 2;
-    const bool up = twice > unit || (twice == unit && (lower / unit) % 2 != 0);
-    return up ? arithmetic(heap, Operator::Add, Value::integer(lower), Value::integer(unit)) : Value::integer(lower);
+    const std::int64_t value = input.as_integer(), over = rest.as_integer();
+    const std::int64_t units = value / unit - (value < 0 && over != 0 ? 1 : 0);  // rounded down
+    const bool up = 2 * over > unit || (2 * over == unit && units % 2 != 0);
+    return up ? arithmetic(heap, Operator::Add, Value::integer(value), Value::integer(unit - over))
+              : arithmetic(heap, Operator::Subtract, Value::integer(value), rest);
 }
 
 static Value round(Interpreter& in, const Value& input, Arguments& arguments)

@@ -119,6 +119,7 @@ private Q_SLOTS:
         row("huge power", "{{ 2 ** 100000000 }}", "64 bits");
         row("huge product", "{{ 9223372036854775807 * 2 }}", "64 bits");
         row("smallest divided", "{{ (-9223372036854775807 - 1) // -1 }}", "64 bits");
+        row("smallest rounded", "{{ (-9223372036854775807 - 1) | round(-1) }}", "64 bits");
         row("smallest negated", "{{ -(-9223372036854775807 - 1) }}", "64 bits");
         row("literal", "{{ 99999999999999999999 }}", "64 bits");
         row("int filter", "{{ '99999999999999999999' | int }}", "64 bits");
