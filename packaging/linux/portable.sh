@@ -87,6 +87,9 @@ rm "$licences/packages"
 install -m 755 "$root"/packaging/linux/portable/*.sh "$folder/"
 install -m 644 "$root/packaging/linux/portable/README" "$root/LICENSE" "$folder/"
 
+# What belongs to the package, for its installer: users put files of their own beside it.
+(cd "$folder" && find . ! -type d | sort >files)
+
 needs=$(programs | xargs objdump -p 2>/dev/null | grep -oE '\bGLIBC_[0-9.]+' | sort -uV | tail -1)
 [[ $(printf 'GLIBC_%s\n%s\n' "$newest_glibc" "$needs" | sort -V | tail -1) == "GLIBC_$newest_glibc" ]] ||
     fail "a library needs $needs"

@@ -65,8 +65,8 @@ VIAddVersionKey LegalCopyright "GPL-3.0-or-later"
     "Not everything could be written to $INSTDIR. Choose another folder, or make room." \
     "Nach $INSTDIR konnte nicht alles geschrieben werden. Bitte einen anderen Ordner wählen oder Platz schaffen."
 !insertmacro SENTENCE KEEP_DATA \
-    "Remove your conversations and settings, too? They cannot be brought back." \
-    "Auch Gespräche und Einstellungen entfernen? Sie lassen sich nicht wiederherstellen."
+    "Remove everything in $LOCALAPPDATA\spillway, too: conversations, settings, and models that were fetched there? It cannot be brought back." \
+    "Auch alles in $LOCALAPPDATA\spillway entfernen: Gespräche, Einstellungen und dorthin geholte Modelle? Es lässt sich nicht wiederherstellen."
 !insertmacro SENTENCE PROGRAM_SECTION "Spillway" "Spillway"
 !insertmacro SENTENCE MENU_SECTION "Entry in the Start menu" "Eintrag im Startmenü"
 !insertmacro SENTENCE GGUF_SECTION "Open .gguf files with Spillway" ".gguf-Dateien mit Spillway öffnen"

@@ -37,9 +37,10 @@ version() { # NUMBER: makes the package one of that version
     printf '#!/bin/sh\necho %s\n' "$1" | tee package/bin/spillway >package/bin/spillway-cli
     chmod +x package/bin/*
 }
-install() { sh package/install.sh "$@" >log 2>&1; }
+list() { (cd package && find . ! -type d | sort >files); }
+install() { list && sh package/install.sh "$@" >log 2>&1; }
 # With files of 20 KiB at most; those of the package are smaller, but for one.
-install_without_room() { (trap '' XFSZ && ulimit -f 40 && sh package/install.sh "$@" >log 2>&1); }
+install_without_room() { list && (trap '' XFSZ && ulimit -f 40 && sh package/install.sh "$@" >log 2>&1); }
 is_version() { [ "$("$2/bin/spillway-cli")" = "$1" ]; } # NUMBER FOLDER
 entry=$HOME/.local/share/applications/spillway.desktop
 unit=$HOME/.local/share/systemd/user/spillway-server.service
@@ -85,8 +86,11 @@ grep -qF "ExecStart=\"$second/bin/spillway-cli\" serve" "$unit" || fail "the ser
 ln -s "my apps" "$HOME/apps"
 install "$HOME/apps/sw" || fail "it cannot be installed over itself"
 is_version 3 "$second" || fail "it has removed itself"
+echo kept >"$second/bin/of-the-user"
 sh "$second/install.sh" "$second" >log 2>&1 || fail "it cannot be installed where it lies"
 is_version 3 "$second" || fail "it has removed itself from where it lies"
+install "$second" || fail "what was installed where it lay cannot be replaced"
+[ -e "$second/bin/of-the-user" ] || fail "a file of the user's went with the version before"
 
 mkdir "$HOME/other" && echo kept >"$HOME/other/file"
 ! install "$HOME/other" || fail "a folder with something else in it is taken"
@@ -95,6 +99,7 @@ is_version 3 "$second" || fail "what could not move is gone"
 
 sh "$second/uninstall.sh" >log 2>&1 || fail "it cannot be removed"
 find "$HOME" -type f -o -type l | sort >left
-printf '%s\n' "$HOME/.local/opt/spillway/bin/of-the-user" "$HOME/apps" "$HOME/other/file" | cmp -s - left ||
+printf '%s\n' "$HOME/.local/opt/spillway/bin/of-the-user" "$HOME/apps" "$second/bin/of-the-user" "$HOME/other/file" |
+    cmp -s - left ||
     fail "this is left, and no more: $(cat left)"
 echo "passed"

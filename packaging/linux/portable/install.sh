@@ -54,7 +54,7 @@ if [ -n "$other" ] && [ -e "$other/installed" ] && [ "$(cd "$other" && pwd -P)" 
     echo "Spillway moves here from $other."
 fi
 cd "$new"
-find . ! -type d ! -path ./installed >"$folder/installed"
+cp files "$folder/installed" # and nothing that a user has put beside them
 if [ "$new" != "$folder" ]; then
     while read -r file; do
         mkdir -p "$folder/${file%/*}"
