@@ -130,7 +130,7 @@ int chat(Session& session, const RunOptions& options)
         if (session.answer(line) != kDone)
             code = kFailed;
         if (session.stopped())  // Ctrl+C ends all: no user can go on with the next line
-            return code;
+            return kInterrupted;
     }
     return code;
 }

@@ -96,14 +96,17 @@ void CommonOptions::add_placement_to(CLI::App& command)
         "--expert-cache", placement.expert_cache,
         "memory of the device for copies of the experts that tokens choose most: 2GiB; auto: as many as save more "
         "time than KV would");
-    command.add_option_function<std::vector<std::string>>(
-        "--ot,--override-tensor",
-        [this](const std::vector<std::string>& words) {
-            for (const std::string& word : words)
-                placement.override_tensor += (placement.override_tensor.empty() ? "" : ",") + word;
-        },
-        "REGEX=cpu, REGEX=cuda:0 or REGEX=emulated, separated by commas: where routed experts lie whose tensors have "
-        "such names");
+    command
+        .add_option_function<std::vector<std::string>>(
+            "--ot,--override-tensor",
+            [this](const std::vector<std::string>& words) {
+                for (const std::string& word : words)
+                    placement.override_tensor += (placement.override_tensor.empty() ? "" : ",") + word;
+            },
+            "REGEX=cpu, REGEX=cuda:0 or REGEX=emulated, separated by commas: where routed experts lie whose tensors "
+            "have "
+            "such names")
+        ->allow_extra_args(false);
     command.add_option("--vram", placement.vram, "memory of an emulated device: 64MiB, or fit:TOKENS");
     command.add_option("--vram-budget", placement.vram_budget,
                        "what may be used of a device's memory: 48MiB, or fit:TOKENS");

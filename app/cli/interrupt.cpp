@@ -13,8 +13,6 @@ namespace cli {
 
 namespace {
 
-constexpr int kExitCode = 130;  // as shells have it: 128 + SIGINT
-
 std::atomic<int> interrupts{0};
 
 void on_interrupt(int signal)
@@ -22,7 +20,7 @@ void on_interrupt(int signal)
     std::signal(signal, on_interrupt);  // some systems remove the handler when they call it
     if (++interrupts > 1) {
         give_streams_back();
-        std::_Exit(kExitCode);
+        std::_Exit(kInterrupted);
     }
 }
 

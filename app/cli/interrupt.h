@@ -6,6 +6,8 @@
 
 namespace cli {
 
+constexpr int kInterrupted = 130;  // exit code where Ctrl+C ended what was asked for, as shells have it: 128 + SIGINT
+
 /// Counts Ctrl+C from now on. It no longer ends the program, unless it comes twice without clear_interrupts() between.
 void catch_interrupts();
 /// Does the same for SIGTERM, with which systems end what runs in the background.

@@ -37,7 +37,9 @@ int run(RunOptions& options)
     catch_interrupts();
     if (const engine::Status ok = read_rules(options); !ok)
         return report(ok.error());
-    std::string prompt = options.prompt;
+    std::string prompt = options.prompt.value_or("");
+    if (options.prompt && prompt.empty() && options.file.empty())  // nor would a script want one, of its own input
+        return report({engine::Error::Code::BadRequest, "the prompt is empty"});
     if (!options.file.empty()) {
         const auto text = read_text(options.file);
         if (!text)
@@ -56,7 +58,10 @@ int run(RunOptions& options)
     Session session(options);
     if (const int failed = session.open())
         return failed;
-    return prompt.empty() ? chat(session, options) : session.answer(prompt);
+    if (prompt.empty())
+        return chat(session, options);
+    const int code = session.answer(prompt);
+    return session.stopped() ? kInterrupted : code;  // a script must not take half an answer for a whole one
 }
 
 }  // namespace
@@ -85,7 +90,8 @@ void add_run(CLI::App& app, int& exit_code)
     command->add_option("--system", r->system, "system prompt");
     command->add_option("-n,--predict,--n-predict", r->max_tokens, "tokens of the answer at most; -1: until it ends");
     r->draft.add_to(*command);
-    command->add_option("--stop", r->stop, "a text that ends the answer; may be given several times");
+    command->add_option("--stop", r->stop, "a text that ends the answer; may be given several times")
+        ->allow_extra_args(false);  // else "[END]" is a list, and what follows a further text
     auto* rules = command->add_option_group("rules", "What the answer is held to, behind its thoughts");
     rules->add_option("--grammar", r->grammar, "rules in GBNF; the answer follows the rule root");
     rules->add_option("--grammar-file", r->grammar_file, "a file with them");

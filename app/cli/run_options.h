@@ -4,6 +4,7 @@
 #include "app/cli/command.h"
 #include "app/cli/draft_options.h"
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,7 +14,8 @@ struct RunOptions {
     CommonOptions common;
     std::string remote, remote_model, api_key_file;
     engine::SamplingOptions sampling;
-    std::string prompt, file, system, template_arguments;
+    std::optional<std::string> prompt;
+    std::string file, system, template_arguments;
     std::vector<std::string> stop;
     std::string grammar, grammar_file, json_schema, json_schema_file;
     int max_tokens = -1;

@@ -136,10 +136,11 @@ void add_serve(CLI::App& app, int& exit_code)
         "Ctrl+C or SIGTERM ends it, once the answers are finished that are being written.");
     auto s = std::make_shared<ServeOptions>();
     s->common.add_to(*command)->require_option(0, 1);
-    command->add_option(
-        "--models", s->folders,
-        "folder of models, which are loaded when a client asks for one by its name; may be given several "
-        "times");
+    command
+        ->add_option("--models", s->folders,
+                     "folder of models, which are loaded when a client asks for one by its name; may be given several "
+                     "times")
+        ->allow_extra_args(false);  // else "[models]" is a list
     command
         ->add_option("--idle-unload", s->idle_minutes,
                      "minutes after which a model that nobody asks leaves memory, until it is asked again; 0: it stays")
@@ -153,10 +154,14 @@ void add_serve(CLI::App& app, int& exit_code)
     command->add_option("-a,--alias", s->alias, "how clients call the model; else its file's name");
     command->add_option("--api-key", s->key, "key that clients must send; others on this machine may see it here");
     command->add_option("--api-key-file", s->key_file, "file with such keys, one a line");
-    command->add_option("--allow-host", s->server.door.hosts,
-                        "a name by which clients may call this server, besides localhost; may be given several times");
-    command->add_option("--allow-origin", s->server.door.origins,
-                        "web pages that may ask, such as https://chat.example; may be given several times");
+    command
+        ->add_option("--allow-host", s->server.door.hosts,
+                     "a name by which clients may call this server, besides localhost; may be given several times")
+        ->allow_extra_args(false);  // else "[::1]" is a list
+    command
+        ->add_option("--allow-origin", s->server.door.origins,
+                     "web pages that may ask, such as https://chat.example; may be given several times")
+        ->allow_extra_args(false);
     command
         ->add_option("--np,--parallel", s->server.desk.turns,
                      "turns that are answered side by side, at most; more wait for theirs")

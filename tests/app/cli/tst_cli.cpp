@@ -477,6 +477,24 @@ private Q_SLOTS:
         const Outcome run = run_cli({"run", "-m", model("llama"), "-f", "-"});
         QCOMPARE(run.code, 1);
         QVERIFY2(run.err.contains("standard input is empty"), run.err.constData());
+        // As of a script's variable that holds nothing: what the script itself reads is no chat.
+        const Outcome nothing = run_cli({"run", "-m", model("llama"), "-p", ""}, "a line\n");
+        QCOMPARE(nothing.code, 1);
+        QVERIFY2(nothing.err.contains("the prompt is empty"), nothing.err.constData());
+        QVERIFY(nothing.out.isEmpty());
+    }
+
+    // CLI11 takes what is in brackets for a list, and more words for further texts.
+    void stopStringsAreTakenLiterally()
+    {
+        const QStringList ask = {"run", "-m", model("llama"), "-p", "hello", "-n", "24", "--temp", "0"};
+        const QByteArray whole = run_cli(ask).out;
+        QVERIFY(whole.size() > 8);
+        const QString inside = QString::fromUtf8(whole.mid(4, 2));
+        QCOMPARE(run_cli(ask + QStringList{"--stop", '[' + inside + ']'}).out, whole);
+        QCOMPARE(run_cli(ask + QStringList{"--stop", "[never," + inside + ']', "--stop", "nor this"}).out, whole);
+        const Outcome two = run_cli(ask + QStringList{"--stop", "never", inside});
+        QCOMPARE(two.code, 2);
     }
 
     void whatCannotBePrintedIsAFailure_data()

@@ -313,7 +313,20 @@ private Q_SLOTS:
         QCOMPARE(kill(pid_t(process.processId()), SIGINT), 0);
         QVERIFY(process.waitForFinished(20'000));
         QCOMPARE(process.exitStatus(), QProcess::NormalExit);
+        QCOMPARE(process.exitCode(), 130);
         QCOMPARE(process.readAllStandardError().count("first token after"), 1);
+    }
+
+    /// Else a script would take half an answer for a whole one.
+    void anInterruptedAnswerIsNoSuccess()
+    {
+        QProcess process;
+        process.start(SPILLWAY_CLI, {"run", "-m", test_support::own_models_folder() + "/llama3-rope.gguf", "--temp",
+                                     "0", "-n", "1000000", "-c", "262144", "-p", "go"});
+        QTRY_VERIFY_WITH_TIMEOUT(process.bytesAvailable() > 200, 20'000);  // it is talking
+        QCOMPARE(kill(pid_t(process.processId()), SIGINT), 0);
+        QVERIFY(process.waitForFinished(20'000));
+        QCOMPARE(process.exitCode(), 130);
     }
 
     /// Where it reads a prompt that is larger than a pipe, Ctrl+C is caught, and no model is there yet.
