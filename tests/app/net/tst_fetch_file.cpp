@@ -176,7 +176,7 @@ private Q_SLOTS:
 
         std::atomic<std::int64_t> asked_for = 0;  // bytes; what was under way may still be sent, and does not count
         server.answer_by([&, answer = well()](const WebRequest& request) {
-            const WebAnswer rest = answer(request);
+            WebAnswer rest = answer(request);
             asked_for += std::int64_t(rest.body.size());
             return rest;
         });

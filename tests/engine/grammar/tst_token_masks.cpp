@@ -13,7 +13,6 @@
 
 using engine::Grammar;
 using engine::GrammarStates;
-using engine::TokenMask;
 using engine::TokenMasks;
 using engine::TokenTrie;
 
@@ -72,7 +71,8 @@ private slots:
                     const std::string& token = vocabulary[std::size_t(id)];
                     const auto after = alone.after(alone.after(alone.start(), text), token);
                     const bool expected = !token.empty() && after != GrammarStates::kDead;
-                    QVERIFY2((*mask)->allows(id) == expected, (text + " " + token).c_str());
+                    QVERIFY2((*mask)->allows(id) == expected,
+                             qPrintable(QString::fromStdString(text) + ' ' + token.c_str()));
                     if (expected)
                         allowed.push_back(id);
                 }
