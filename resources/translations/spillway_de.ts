@@ -6168,7 +6168,7 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     </message>
     <message>
         <source>This conversation keeps the settings it has, which are not those of the preset.</source>
-        <translation>Diese Unterhaltung behält ihre Einstellungen; sie sind nicht mehr die der Voreinstellung.</translation>
+        <translation>Dieses Gespräch behält seine Einstellungen; es sind nicht mehr die der Voreinstellung.</translation>
     </message>
     <message>
         <source>Delete</source>
